@@ -1,0 +1,98 @@
+"""What users can get wrong, each as one sentence: the name, the rule, the value, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+
+class HeterodagError(ValueError):
+    """Base of every error that a user can cause and mend."""
+
+
+class ParameterError(HeterodagError):
+    """An argument breaks its rule.
+
+    Parameters
+    ----------
+    name : str
+        The argument as the user wrote it.
+    rule : str
+        What it must be, as the end of "`name` must ...".
+    value : object
+        What was given.
+    remedy : str, optional
+        What to do next, a sentence of its own.
+    """
+
+    def __init__(self, name: str, rule: str, value: Any, remedy: str = "") -> None:
+        text = f"`{name}` must {rule}; got {value!r}."
+        super().__init__(f"{text} {remedy}" if remedy else text)
+        self.name = name
+
+
+class DataError(HeterodagError):
+    """The table cannot be used as it is; the message names the columns and says what to do."""
+
+
+class MissingExtraError(ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'heterodag[{extra}]'.")
+
+
+class AssumptionWarning(UserWarning):
+    """The data look unlike what the method assumes; the result still comes."""
+
+
+class FitWarning(UserWarning):
+    """A conditional model did not converge; the message names the targets."""
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`, else raise `ParameterError` listing them."""
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ParameterError(name, "be one of " + ", ".join(f"'{c}'" for c in known), value)
+    return value
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Return `value` as a float if it is a real number within the interval, else raise `ParameterError`."""
+    left, right = "(" if open_low or low == -math.inf else "[", ")" if open_high or high == math.inf else "]"
+    rule = f"be a number in {left}{_bound(low)}, {_bound(high)}{right}"
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise ParameterError(name, rule, value)
+    number = float(value)
+    too_low = number <= low if open_low else number < low
+    too_high = number >= high if open_high else number > high
+    if math.isnan(number) or too_low or too_high:
+        raise ParameterError(name, rule, value)
+    return number
+
+
+def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number within the bounds, else raise `ParameterError`."""
+    rule = "be a whole number"
+    if low is not None:
+        rule += f" of at least {low}"
+    if high is not None:
+        rule += f"{' and' if low is not None else ' of'} at most {high}"
+    whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not whole or (low is not None and int(value) < low) or (high is not None and int(value) > high):
+        raise ParameterError(name, rule, value)
+    return int(value)
+
+
+def _bound(value: float) -> str:
+    return f"{value:g}"

@@ -1,0 +1,1 @@
+"""Conditional Gaussian models of one variable given others (Algorithm 1)."""
