@@ -46,9 +46,7 @@ def off_diagonal(matrix):
 # --- order divergence ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("order", "expected"), [([0, 1, 2], 0), ([1, 0, 2], 1), ([2, 1, 0], 3), ([2, 0, 1], 2)]
-)
+@pytest.mark.parametrize(("order", "expected"), [([0, 1, 2], 0), ([1, 0, 2], 1), ([2, 1, 0], 3), ([2, 0, 1], 2)])
 def test_order_divergence_by_hand(order, expected):
     assert metrics.order_divergence(order, TRUTH) == expected
 

@@ -67,9 +67,7 @@ def test_columns_are_permuted():
 
 
 def test_simulate_draws_the_graph_of_simulate_graph():
-    np.testing.assert_array_equal(
-        simulate(5, 8, "SF", 2, random_state=3).adjacency, simulate_graph(8, "SF", 2, 3)
-    )
+    np.testing.assert_array_equal(simulate(5, 8, "SF", 2, random_state=3).adjacency, simulate_graph(8, "SF", 2, 3))
 
 
 # --- the model ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -30,10 +31,19 @@ class ParameterError(HeterodagError):
         text = f"`{name}` must {rule}; got {value!r}."
         super().__init__(f"{text} {remedy}" if remedy else text)
         self.name = name
+        self._arguments = (name, rule, value, remedy)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Let the error cross process borders: workers raise it too."""
+        return type(self), self._arguments
 
 
 class DataError(HeterodagError):
     """The table cannot be used as it is; the message names the columns and says what to do."""
+
+
+class DataTypeError(DataError, TypeError):
+    """A column holds something other than numbers."""
 
 
 class MissingExtraError(ImportError):
@@ -41,6 +51,11 @@ class MissingExtraError(ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'heterodag[{extra}]'.")
+        self._arguments = (feature, extra)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Let the error cross process borders: workers raise it too."""
+        return type(self), self._arguments
 
 
 class AssumptionWarning(UserWarning):
@@ -88,7 +103,7 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
         rule += f" of at least {low}"
     if high is not None:
         rule += f"{' and' if low is not None else ' of'} at most {high}"
-    whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or (low is not None and int(value) < low) or (high is not None and int(value) > high):
         raise ParameterError(name, rule, value)
     return int(value)

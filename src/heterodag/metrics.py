@@ -253,9 +253,7 @@ def _matched(first: Any, second: Any, first_name: str, second_name: str) -> tupl
     for value, labels, name in ((first, one_labels, first_name), (second, two_labels, second_name)):
         if labels is not None and _is_graph(value):
             rule = "have the nodes 0..d-1 when the other graph has no names"
-            raise ParameterError(
-                name, rule, labels, "Relabel the nodes, or name the columns of the other graph."
-            )
+            raise ParameterError(name, rule, labels, "Relabel the nodes, or name the columns of the other graph.")
     return one, two
 
 

@@ -222,9 +222,7 @@ def _streams(random_state: Seed) -> list[Generator]:
         # A copy: spawning from the caller's own would make its second use differ from its first.
         seed = SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
     else:
-        seed = SeedSequence(
-            None if random_state is None else check_integer("random_state", random_state, low=0)
-        )
+        seed = SeedSequence(None if random_state is None else check_integer("random_state", random_state, low=0))
     return [np.random.default_rng(child) for child in seed.spawn(3)]
 
 
@@ -319,9 +317,7 @@ def _standardised(table: FloatArray, center: Any, spread: Any) -> FloatArray:
     return np.asarray((table - center) / np.where(spread > 0, spread, 1.0))
 
 
-def _scaled_sum(
-    inputs: tuple[FloatArray, ...], slopes: FloatArray, functions: NDArray[np.int64]
-) -> FloatArray:
+def _scaled_sum(inputs: tuple[FloatArray, ...], slopes: FloatArray, functions: NDArray[np.int64]) -> FloatArray:
     """Sum the functions of the parents, and stretch the sum to [-BOUND, BOUND] over the sample."""
     total = np.zeros(len(inputs[0]))
     for parent, (slope, index) in enumerate(zip(slopes, functions, strict=True)):

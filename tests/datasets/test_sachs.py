@@ -32,9 +32,7 @@ def test_shapes_and_types(sachs):
 
 
 def test_values_are_raw_fluorescence(sachs):
-    np.testing.assert_array_equal(
-        sachs.X[0], [26.4, 13.2, 8.82, 18.3, 58.8, 6.61, 17.0, 414.0, 17.0, 44.9, 40.0]
-    )
+    np.testing.assert_array_equal(sachs.X[0], [26.4, 13.2, 8.82, 18.3, 58.8, 6.61, 17.0, 414.0, 17.0, 44.9, 40.0])
     assert sachs.X.min() > 0
     assert sachs.X.max() > 1000
 

@@ -59,9 +59,7 @@ def as_square(value: Any, name: str) -> NDArray[np.float64]:
         kind = type(value).__name__
         raise ParameterError(name, "be a square matrix of numbers", kind, "Pass an array.") from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ParameterError(
-            name, "be square, of shape (d, d) with one row and column per variable", matrix.shape
-        )
+        raise ParameterError(name, "be square, of shape (d, d) with one row and column per variable", matrix.shape)
     return matrix
 
 

@@ -1,0 +1,190 @@
+"""The command line: parse, call, print. What the commands do is in `heterodag.commands`."""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from heterodag._version import __version__
+from heterodag.terminal import EXIT_INTERRUPTED, Screen, guarded
+
+app = typer.Typer(
+    name="heterodag",
+    help="Learn a causal graph from a table in which the spread of a variable may depend on its causes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that heterodag did not write.")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="One character, or comma, tab, semicolon, pipe, space; else found out.")
+]
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line holds the names.")]
+Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
+Refine = Annotated[
+    bool | None, typer.Option("--refine/--no-refine", help="Improve the order by likelihood, or do not.")
+]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"heterodag {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("heterodag-demo"),
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn the graph of eleven proteins and compare it with the known one.
+
+    The data are the 853 observational cells of Sachs et al. (2005), which come with heterodag.
+    """
+    from heterodag import commands
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        commands.demo(screen, out, force=force)
+
+
+@app.command()
+def fit(
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help="The table: CSV, TSV (also .gz) or Parquet.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("heterodag-out"),
+    delimiter: Delimiter = None,
+    decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = ".",
+    encoding: Annotated[str | None, typer.Option(help="Encoding of the file, if not UTF-8.")] = None,
+    header: Header = None,
+    index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
+    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
+    form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
+    normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
+    tolerance: Tolerance = None,
+    refine: Refine = None,
+    selection: Annotated[str | None, typer.Option(help="The edge test. [default: likelihood]")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn the causal graph of a table.
+
+    Writes edges.csv, graph.json, graph.graphml, graph.dot and report.html into the folder.
+    """
+    from heterodag import commands
+
+    reading = {
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+        "header": header,
+        "index_column": index_column,
+        "columns": commands.split_names(columns),
+        "drop": commands.split_names(drop),
+    }
+    given: dict[str, Any] = {
+        "parametrization": parametrization,
+        "form": form,
+        "normality": normality,
+        "tolerance": tolerance,
+        "refine": refine,
+        "selection": selection,
+        "alpha": alpha,
+        "n_jobs": jobs,
+        "random_state": seed,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        commands.fit(screen, data, out, reading=reading, settings=settings, paper=paper, force=force)
+
+
+@app.command()
+def simulate(
+    out: Annotated[Path, typer.Option(help="The table: .csv, .tsv (also .gz) or .parquet.", show_default=False)],
+    n: Annotated[int, typer.Option("--n", help="Rows.")] = 1000,
+    d: Annotated[int, typer.Option("--d", help="Columns.")] = 10,
+    graph: Annotated[str, typer.Option(help="ER (Erdos-Renyi) or SF (scale-free).")] = "ER",
+    degree: Annotated[int, typer.Option(help="Edges per variable.")] = 1,
+    mechanism: Annotated[str, typer.Option(help="linear or nonlinear.")] = "linear",
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Simulate a table from a random causal graph.
+
+    The graph goes beside the table as NAME.truth.json.
+    """
+    from heterodag import commands
+
+    screen = Screen(quiet, debug)
+    options = {"graph": graph, "degree": degree, "mechanism": mechanism}
+    with guarded(screen):
+        commands.simulate(screen, out, force=force, n=n, d=d, seed=seed, **options)
+
+
+@app.command()
+def evaluate(
+    graph: Annotated[
+        Path,
+        typer.Argument(metavar="GRAPH", help="The learned graph, such as graph.json.", show_default=False),
+    ],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The true graph.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Compare a learned graph with the true one.
+
+    Both may be graph.json, graph.graphml, an edge list or a square table of zeros and ones, causes in rows.
+    """
+    from heterodag import commands
+
+    screen = Screen(debug=debug)
+    with guarded(screen):
+        commands.evaluate(screen, graph, truth, as_json=as_json)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `heterodag` program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A name that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors="replace")
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

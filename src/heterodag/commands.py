@@ -1,0 +1,304 @@
+"""What the commands do, one function each: read, call the library, write, print."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heterodag.errors import DataError, HeterodagError, MissingExtraError
+from heterodag.exports import (
+    FORMAT,
+    GraphResult,
+    check_folder,
+    edge_list,
+    graph_files,
+    graph_json,
+    graph_result,
+    ordered_layers,
+    versions,
+    write_all,
+)
+from heterodag.terminal import Screen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SHOWN_EDGES, _SHOWN_NAMES = 30, 40
+OUTPUTS = ("edges.csv", "graph.json", "graph.graphml", "graph.dot", "report.html")
+MEASURES = {
+    "order_divergence": "order divergence",
+    "shd": "structural Hamming distance",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auc": "area under the ROC curve",
+}
+
+
+def fit(
+    screen: Screen,
+    data: Path,
+    out: Path,
+    *,
+    reading: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    paper: bool,
+    force: bool,
+) -> None:
+    """Learn the graph of a file and write all outputs.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    data, out : Path
+        The table and the folder for the results.
+    reading : mapping
+        Options of `heterodag.tables.read_table`.
+    settings : mapping
+        Parameters of HOST that the user gave; the others keep HOST's defaults.
+    paper : bool
+        Start from the paper's own configuration.
+    force : bool
+        Replace files that an earlier run of heterodag did not write.
+    """
+    from heterodag.report import render_report
+    from heterodag.tables import read_table
+
+    check_outputs(out, force)
+    with screen.progress(4) as step:
+        step(f"Reading {data.name}")
+        frame = read_table(data, **reading)
+        step(f"Learning the graph of {frame.shape[1]} variables from {len(frame)} rows")
+        model = estimator(settings, paper).fit(frame)
+        step("Making the report")
+        result = graph_result(model)
+        page = render_report(model, frame, title=f"Causal graph of {data.name}", source=str(data))
+        step(f"Writing {out}")
+        write_all(graph_files(result) | {"report.html": page}, out)
+    screen.say(f"{len(frame)} rows and {frame.shape[1]} columns from {data}.")
+    print_graph(screen, result)
+    print_outputs(screen, out)
+
+
+def demo(screen: Screen, out: Path, *, force: bool) -> None:
+    """Learn the graph of the Sachs data, compare it with the consensus graph and write all outputs.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    out : Path
+        The folder for the results.
+    force : bool
+        Replace files that an earlier run of heterodag did not write.
+    """
+    from heterodag.datasets import load_sachs
+    from heterodag.metrics import evaluate
+    from heterodag.report import render_report
+    from heterodag.report.html import Comparison
+
+    check_outputs(out, force)
+    sachs = load_sachs()
+    with screen.progress(3) as step:
+        step(f"Learning the graph of {sachs.data.shape[1]} proteins from {len(sachs.data)} cells")
+        model = estimator({"random_state": 0}, paper=False).fit(sachs.data)
+        step("Making the report")
+        result = graph_result(model)
+        title, reference = (
+            "Protein signalling in single cells",
+            Comparison(sachs.adjacency, "the consensus graph"),
+        )
+        source = "Sachs et al. (2005), observational cells, raw values"
+        page = render_report(model, sachs.data, title=title, source=source, comparison=reference)
+        step(f"Writing {out}")
+        write_all(graph_files(result) | {"report.html": page}, out)
+    screen.say(f"Sachs et al. (2005): {len(sachs.data)} cells, {sachs.data.shape[1]} proteins.")
+    print_graph(screen, result, sachs.adjacency)
+    measures = evaluate(result.adjacency, sachs.adjacency, order=result.order)
+    screen.say(
+        f"Against the consensus graph of {int(sachs.adjacency.sum())} edges: order divergence "
+        f"{measures['order_divergence']:.0f}, structural Hamming distance {measures['shd']:.0f}."
+    )
+    print_outputs(screen, out)
+
+
+def simulate(screen: Screen, out: Path, *, force: bool, n: int, d: int, seed: int, **options: Any) -> None:
+    """Simulate a table and write it, with the graph behind it in a second file.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    out : Path
+        The table: CSV, TSV or Parquet by its ending. The graph goes to the same name with ``.truth.json``.
+    force : bool
+        Replace existing files.
+    n, d, seed : int
+        Rows, columns and the seed.
+    **options
+        Further arguments of `heterodag.simulate`.
+    """
+    from heterodag.simulation import simulate as draw
+
+    suffix = _table_suffix(out)
+    truth = f"{out.name.removesuffix(suffix)}.truth.json"
+    existing = [name for name in (out.name, truth) if (out.parent / name).exists()]
+    if existing and not force:
+        raise HeterodagError(f"File '{out.parent / existing[0]}' exists already; pass --force to replace it.")
+    check_folder(out.parent)
+    with screen.progress(2) as step:
+        step(f"Simulating {n} rows of {d} variables")
+        data = draw(n, d, random_state=seed, **options)
+        step(f"Writing {out}")
+        settings = {"n": n, "d": d, "random_state": seed} | options
+        order = tuple(int(node) for node in data.order)
+        graph = GraphResult(tuple(data.feature_names), data.adjacency, order, settings=settings, versions=versions())
+        table = _table_bytes(data.to_frame(), suffix)
+        write_all({out.name: table, truth: graph_json(graph)}, out.parent)
+    screen.say(f"Wrote {out} ({n} rows, {d} columns) and {out.parent / truth} ({data.adjacency.sum()} edges).")
+
+
+def evaluate(screen: Screen, graph: Path, truth: Path, *, as_json: bool) -> None:
+    """Print how far a learned graph is from the true one.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    graph, truth : Path
+        Graph files; the order and the p-values are used if `graph` holds them.
+    as_json : bool
+        Print one JSON object in place of a table.
+    """
+    from heterodag.metrics import evaluate as measure
+
+    learned, true = _same_nodes(graph, truth)
+    values = measure(learned.adjacency, true.adjacency, order=learned.order, pvalues=learned.pvalues)
+    values = {name: values[name] for name in MEASURES if name in values}
+    if as_json:
+        screen.say(json.dumps({name: None if math.isnan(v) else v for name, v in values.items()}))
+    else:
+        screen.table(["measure", "value"], [[MEASURES[name], _number(v)] for name, v in values.items()])
+
+
+def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
+    """Read both graphs; an edge list takes its variables from the other file."""
+    from heterodag.graphfiles import is_edge_list, read_graph
+
+    lists = is_edge_list(graph), is_edge_list(truth)
+    first, second = read_graph(graph), None
+    if all(lists):
+        second = read_graph(truth)
+        names = sorted({*first.adjacency.columns, *second.adjacency.columns})
+        return read_graph(graph, names), read_graph(truth, names)
+    if lists[0]:
+        second = read_graph(truth)
+        return read_graph(graph, list(second.adjacency.columns)), second
+    second = read_graph(truth, list(first.adjacency.columns))
+    only = sorted({*first.adjacency.columns} ^ {*second.adjacency.columns})
+    if only:
+        raise DataError(
+            f"'{graph}' and '{truth}' have different variables ('{only[0]}' is only in one of them); compare "
+            "graphs of the same variables."
+        )
+    return first, second
+
+
+def estimator(settings: Mapping[str, Any], paper: bool) -> Any:
+    """Return HOST, or the paper's HOST, with the settings given and its own defaults for the others."""
+    from heterodag.estimators import HOST
+
+    return HOST.paper().set_params(**settings) if paper else HOST(**settings)
+
+
+def check_outputs(out: Path, force: bool) -> None:
+    """Refuse, before any work, a folder that cannot be written or holds other files of these names."""
+    check_folder(out)
+    existing = [name for name in OUTPUTS if (out / name).exists()]
+    if existing and not force and not _is_ours(out / "graph.json"):
+        raise HeterodagError(
+            f"Folder '{out}' has a file '{existing[0]}' that heterodag did not write; choose another with "
+            "--out, or pass --force to replace it."
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return FORMAT in path.read_text(encoding="utf-8")[:200]
+    except (OSError, UnicodeError):
+        return False
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Split ``a,b,"c,d"`` into names, as a line of CSV."""
+    return None if text is None else [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def print_graph(screen: Screen, result: GraphResult, reference: Any = None) -> None:
+    """Print the order and the edges, each with whether the reference graph has it."""
+    if result.order is not None:
+        screen.say(f"Causal order, causes first: {_shown_layers(result)}.")
+    edges = edge_list(result)
+    level = "" if result.settings.get("alpha") is None else f" at alpha {result.settings['alpha']:g}"
+    screen.say(f"{len(edges)} edge{'' if len(edges) == 1 else 's'}{level}{':' if edges else '.'}")
+    header, place = ["cause", "effect", "p-value"], {name: k for k, name in enumerate(result.names)}
+    rows = [[cause, effect, "" if math.isnan(p) else f"{p:.2g}"] for cause, effect, p in edges]
+    if reference is not None:
+        header.append("consensus graph")
+        for row in rows:
+            i, j = place[row[0]], place[row[1]]
+            row.append("yes" if reference[i, j] else "reversed" if reference[j, i] else "no")
+    if rows:
+        screen.table(header, rows[:_SHOWN_EDGES])
+    if len(rows) > _SHOWN_EDGES:
+        screen.say(f"... and {len(rows) - _SHOWN_EDGES} more in edges.csv.")
+
+
+def _shown_layers(result: GraphResult) -> str:
+    """Return ``a -> {b, c} -> d``; of many variables only the first."""
+    texts, shown = [], 0
+    for layer in ordered_layers(result):
+        texts.append(f"{{{', '.join(layer)}}}" if len(layer) > 1 else layer[0])
+        shown += len(layer)
+        if shown >= _SHOWN_NAMES:
+            break
+    rest = len(result.names) - shown
+    return " -> ".join(texts) + (f" -> ... ({rest} more in graph.json)" if rest else "")
+
+
+def print_outputs(screen: Screen, out: Path) -> None:
+    """Print what was written and where to look first."""
+    screen.say(f"Wrote {', '.join(OUTPUTS)} to {out}.")
+    screen.say(f"Open {(out / 'report.html').absolute()} in a browser.")
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) >= 2 else f"{value:.4g}"
+
+
+def _table_suffix(out: Path) -> str:
+    known: Sequence[str] = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")
+    for suffix in known:
+        if out.name.endswith(suffix) and out.name != suffix:
+            return suffix
+    raise HeterodagError(f"--out must end in one of {', '.join(known)}; got '{out}'.")
+
+
+def _table_bytes(frame: pd.DataFrame, suffix: str) -> bytes:
+    import gzip
+    import io
+
+    if suffix in {".parquet", ".pq"}:
+        buffer = io.BytesIO()
+        try:
+            frame.to_parquet(buffer, index=False, engine="pyarrow")
+        except ImportError:
+            raise MissingExtraError("Writing Parquet files", "parquet") from None
+        return buffer.getvalue()
+    text = frame.to_csv(index=False, sep="," if suffix.startswith(".csv") else "\t", lineterminator="\n").encode()
+    return gzip.compress(text, mtime=0) if suffix.endswith(".gz") else text

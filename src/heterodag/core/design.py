@@ -1,0 +1,91 @@
+"""Blocks of the regression that all targets of a round share: design `Z`, its column products, targets `Y`.
+
+Every target of a round is regressed on the same `Z`, so the information of all of them is one matrix product:
+the table of products of columns of `Z` (n x p(p+1)/2), transposed, times the targets' row weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .gaussian import Array, Index
+from .table import CACHE_BYTES, Table, row_slices
+
+#: Standardised predecessors (k, rows) -> design (p, rows) whose first row is 1.
+Basis = Callable[[Array], Array]
+
+
+def linear_basis(predecessors: Array) -> Array:
+    """Return the predecessors under a row of ones: the paper's linear parametrisation."""
+    Z = np.empty((predecessors.shape[0] + 1, predecessors.shape[1]))
+    Z[0], Z[1:] = 1.0, predecessors
+    return Z
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some observations (along the last axis) of the design, of its products, and of the targets."""
+
+    Z: Array
+    products: Array
+    Y: Array
+
+
+@dataclass
+class Design:
+    """A table, the columns that predict, and the columns that are predicted.
+
+    `targets` may repeat a column: the same target under different restrictions is a batch like any other.
+    """
+
+    table: Table
+    predecessors: Sequence[int]
+    targets: Sequence[int]
+    basis: Basis = linear_basis
+    _kept: list[tuple[slice, Array, Array]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.width = self.regressors(slice(0, 1)).shape[0]
+        upper = np.triu_indices(self.width)
+        self._left, self._right = upper
+        self.n_products = len(self._left)
+        self.symmetric = np.empty((self.width, self.width), dtype=np.intp)
+        self.symmetric[upper] = self.symmetric[upper[::-1]] = np.arange(self.n_products)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of observations."""
+        return self.table.shape[0]
+
+    def blocks(self, active: Index | None = None) -> Iterator[Block]:
+        """Iterate over the observations; only the targets numbered `active` are served (all by default)."""
+        columns = np.asarray(self.targets, dtype=np.intp)
+        if active is not None:
+            columns = columns[active]
+        for rows, Z, products in self._regressor_blocks():
+            yield Block(Z, products, self.table.take(columns, rows))
+
+    def _regressor_blocks(self) -> Iterator[tuple[slice, Array, Array]]:
+        if self._kept:
+            yield from self._kept
+            return
+        floats, kept = self.width + self.n_products, []
+        keep = self.n_rows * floats * 8 <= CACHE_BYTES
+        for rows in row_slices(self.n_rows, floats + 12 * len(self.targets)):
+            Z = self.regressors(rows)
+            piece = (rows, Z, Z[self._left] * Z[self._right])
+            if keep:
+                kept.append(piece)
+            yield piece
+        self._kept = kept
+
+    def regressors(self, rows: slice) -> Array:
+        """Return the design on some observations, without its products."""
+        return self.basis(self.table.take(self.predecessors, rows))
+
+    def thin(self, step: int) -> Design:
+        """Return the same regression on every `step`-th observation."""
+        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis)

@@ -1,0 +1,77 @@
+"""A standardised view of the data, served in blocks of rows so that large tables are never copied whole.
+
+Standardising (mean 0, standard deviation 1 per column) changes no result (the model class is closed under shift
+and scale, see `gaussian`); it makes the tiny ridge and the solver's tolerances mean the same for every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .gaussian import Array, Index
+
+#: Arrays up to this size are kept between passes; larger ones are made anew block by block.
+CACHE_BYTES = 48 * 2**20
+#: Aim for blocks whose temporaries fit a processor's cache.
+BLOCK_BYTES = 2**21
+
+
+def location_and_scale(X: Array) -> tuple[Array, Array]:
+    """Return mean and standard deviation per column, safe for values as large as 1e300 or as small as 1e-300."""
+    location, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
+    for j in range(X.shape[1]):
+        unit = float(np.max(np.abs(X[:, j]))) or 1.0
+        column = X[:, j] / unit
+        mean = float(column.mean())
+        column -= mean
+        location[j], scale[j] = mean * unit, float(np.sqrt(column @ column / len(column))) * unit
+    return location, scale
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed."""
+
+    X: Array
+    location: Array
+    scale: Array
+    cached: Array | None
+
+    @classmethod
+    def standardize(cls, X: Array) -> Table:
+        """Wrap `X`; a standardised copy is kept only when it is small."""
+        location, scale = location_and_scale(X)
+        return cls.with_scaling(X, location, scale)
+
+    @classmethod
+    def with_scaling(cls, X: Array, location: Array, scale: Array) -> Table:
+        """Wrap `X` with a location and scale found elsewhere (new rows for a fitted model)."""
+        small = X.size * 8 <= CACHE_BYTES
+        return cls(X, location, scale, np.ascontiguousarray(((X - location) / scale).T) if small else None)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    def take(self, columns: Sequence[int] | Index, rows: slice = slice(None)) -> Array:
+        """Return standardised columns, one in each row of the result."""
+        index = np.asarray(columns, dtype=np.intp)
+        if self.cached is not None:
+            return self.cached[index, rows]
+        raw = self.X[rows][:, index].T
+        return (raw - self.location[index, None]) / self.scale[index, None]
+
+    def thin(self, step: int) -> Table:
+        """Return every `step`-th row, with the scaling of the whole table."""
+        return Table.with_scaling(self.X[::step], self.location, self.scale)
+
+
+def row_slices(n: int, floats_per_row: int) -> Iterator[slice]:
+    """Cut `n` rows into blocks of about `BLOCK_BYTES` when a row needs `floats_per_row` temporaries."""
+    step = max(256, BLOCK_BYTES // (8 * max(1, floats_per_row)))
+    for start in range(0, n, step):
+        yield slice(start, min(n, start + step))

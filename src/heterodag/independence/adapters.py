@@ -1,0 +1,65 @@
+"""Conditional independence tests of other packages, in the shape of the contract."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import warnings
+from functools import partial
+
+import numpy as np
+
+from heterodag.errors import DataError, MissingExtraError, check_choice
+from heterodag.independence._regression import standardized
+from heterodag.independence.contract import Array, PairwiseTest
+from heterodag.independence.pairwise import check_samples
+
+CAUSAL_LEARN = ("kci", "fisherz")
+
+
+def causal_learn(name: str) -> PairwiseTest:
+    """Return a test of the causal-learn package.
+
+    Parameters
+    ----------
+    name : {"kci", "fisherz"}
+        "kci": the kernel-based test of Zhang et al. (2011), which needs O(n^3) time: seconds per pair from n
+        = 500 on. "fisherz": Fisher's z-test of the partial correlation; `partial_correlation` gives the same
+        faster.
+
+    Returns
+    -------
+    callable (x, y, Z) -> float
+        It raises `DataError` where causal-learn cannot compute its test, as "fisherz" with a singular Z.
+
+    Raises
+    ------
+    MissingExtraError
+        If causal-learn is not installed.
+
+    Notes
+    -----
+    Columns are standardised first, and both tests keep causal-learn's defaults, under which they use no
+    random numbers.
+    """
+    check_choice("name", name, CAUSAL_LEARN)
+    if importlib.util.find_spec("causallearn") is None:
+        raise MissingExtraError(f"The test '{name}'", "ci-tests")
+    return partial(_causal_learn_test, name)
+
+
+def _causal_learn_test(name: str, x: Array, y: Array, Z: Array) -> float:
+    from causallearn.utils.cit import CIT
+
+    x, y, Z = check_samples(x, y, Z)
+    table = standardized(np.column_stack([x, y, Z]))
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            p = float(CIT(table, name)(0, 1, list(range(2, table.shape[1]))))
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        raise DataError(f"causal-learn could not compute its test '{name}': {error}.") from error
+    if np.isnan(p):
+        raise DataError(f"causal-learn could not compute its test '{name}': a column is constant given the others.")
+    return p

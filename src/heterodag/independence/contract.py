@@ -1,0 +1,68 @@
+"""The contract of an edge test: what Algorithm 3 asks, and the two ways to answer.
+
+* A **pairwise test** is a plain function `(x, y, Z) -> p`: two samples of shape (n,), the conditioning columns
+  (n, k) with k possibly 0, and the p-value of the null hypothesis that x and y are independent given Z.
+* A **batched test** answers all pairs of an order at once: `EdgeProblem -> EdgeTests`. `recover_dag` prefers it.
+
+Adjacency convention everywhere: entry [j, i] concerns the edge from column j to column i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+#: (x, y, Z) -> p-value of independence of x and y given Z.
+PairwiseTest = Callable[[Array, Array, Array], float]
+
+
+@dataclass(frozen=True)
+class EdgeProblem:
+    """One run of Algorithm 3 before its decisions.
+
+    Attributes
+    ----------
+    X : (n, d) data, finite, no constant columns, any scale.
+    order : (d,) causal order, causes first.
+    candidates : (d, d) bool; [j, i] is True where j -> i is to be tested (j before i, not ruled out).
+    parametrization, form : of the conditional model, for tests that fit one.
+    seed : source of the streams of tests that need randomness.
+    n_jobs : workers, as joblib understands it.
+    progress : called with the share of work done, in [0, 1].
+    """
+
+    X: Array
+    order: npt.NDArray[np.intp]
+    candidates: npt.NDArray[np.bool_]
+    parametrization: str = "linear"
+    form: str = "natural"
+    seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
+    n_jobs: int | None = None
+    progress: Callable[[float], None] | None = None
+
+    def predecessors(self, target: int) -> npt.NDArray[np.intp]:
+        """Return the columns before `target` in the order: the conditioning set of its tests, and its candidates."""
+        position = int(np.flatnonzero(self.order == target)[0])
+        return self.order[:position]
+
+
+@dataclass(frozen=True)
+class EdgeTests:
+    """p-values of the tested pairs, NaN elsewhere; `details` holds further (d, d) tables by name."""
+
+    pvalues: Array
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+BatchedTest = Callable[[EdgeProblem], EdgeTests]
+
+
+def untested(d: int) -> Array:
+    """Return a (d, d) table of NaN to be filled with p-values."""
+    return np.full((d, d), np.nan)

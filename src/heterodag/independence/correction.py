@@ -1,0 +1,64 @@
+"""Adjust the p-values of all tested edges for having made many tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from heterodag.errors import ParameterError, check_choice
+from heterodag.independence.contract import Array
+
+METHODS = ("none", "holm", "bh")
+
+
+def adjust(pvalues: Any, method: str) -> Array:
+    """Return adjusted p-values: comparing them with alpha controls the error of the whole table.
+
+    Parameters
+    ----------
+    pvalues : array-like of any shape, usually (d, d)
+        p-values; NaN where no test was made.
+    method : {"none", "holm", "bh"}
+        "holm": the chance of any false edge is at most alpha (Holm 1979), whatever the dependence of the
+        tests. "bh": the expected share of false edges among those found is at most alpha (Benjamini and
+        Hochberg 1995), for tests that are independent or positively dependent.
+
+    Returns
+    -------
+    ndarray of the same shape
+        Adjusted p-values, NaN where they were; a copy.
+
+    Notes
+    -----
+    The paper does not correct; its alpha of 0.001 is for each test alone.
+    """
+    check_choice("method", method, METHODS)
+    adjusted = np.array(pvalues, dtype=np.float64)
+    tested = ~np.isnan(adjusted)
+    p = adjusted[tested]
+    if np.any((p < 0) | (p > 1)):
+        raise ParameterError("pvalues", "lie in [0, 1] or be NaN", float(p[(p < 0) | (p > 1)][0]))
+    if p.size and method != "none":
+        adjusted[tested] = (_holm if method == "holm" else _benjamini_hochberg)(p)
+    return adjusted
+
+
+def _holm(p: Array) -> Array:
+    """Step down: the k-th smallest of m is multiplied by m - k + 1, and no later one may be smaller."""
+    rising = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[rising] * np.arange(len(p), 0, -1))
+    return _back(np.minimum(steps, 1.0), rising)
+
+
+def _benjamini_hochberg(p: Array) -> Array:
+    """Step up: the k-th smallest of m is multiplied by m / k, and no earlier one may be larger."""
+    falling = np.argsort(p, kind="stable")[::-1]
+    steps = np.minimum.accumulate(p[falling] * len(p) / np.arange(len(p), 0, -1))
+    return _back(np.minimum(steps, 1.0), falling)
+
+
+def _back(sorted_values: Array, places: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
+    values = np.empty_like(sorted_values)
+    values[places] = sorted_values
+    return values

@@ -1,0 +1,116 @@
+"""Algorithm 3: from a causal order to the DAG, one test for every pair of an earlier and a later variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.gaussian import Array
+from ..core.graph import Adjacency, check_order, full_dag
+from ..errors import check_choice, check_number
+from ..inputs import check_data
+from ..seeds import seed_sequence
+from .contract import EdgeProblem, EdgeTests
+from .correction import adjust
+from .registry import get_selection
+
+CORRECTIONS = ("none", "holm", "bh")
+
+
+@dataclass(frozen=True, eq=False)
+class DAGResult:
+    """A graph and the tests behind it.
+
+    Attributes
+    ----------
+    adjacency : (d, d) int8; `adjacency[j, i] == 1` means column j -> column i.
+    pvalues : (d, d); `pvalues[j, i]` of the edge j -> i, NaN where no test was made.
+    order : (d,) the causal order the tests followed.
+    names : column names, or None.
+    details : further tables and lists that the test reports, by name.
+    """
+
+    adjacency: Adjacency
+    pvalues: Array
+    order: npt.NDArray[np.intp]
+    names: list[str] | None
+    details: dict[str, Any]
+
+
+def recover_dag(
+    X: Any,
+    order: Any,
+    *,
+    selection: str | Callable[..., Any] = "likelihood",
+    alpha: float = 0.001,
+    correction: str = "none",
+    parametrization: str = "linear",
+    form: str = "natural",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Callable[[float], None] | None = None,
+) -> DAGResult:
+    """Recover the DAG from a causal order (Algorithm 3 of the paper).
+
+    For every j before i in the order, the edge j -> i is added when a conditional independence test of the two
+    given all other predecessors of i has a p-value below `alpha`.
+
+    Parameters
+    ----------
+    X : array, pandas or polars DataFrame of shape (n, d)
+        Continuous observations.
+    order : sequence of d column indices, or of column names if `X` has them
+        Causes first.
+    selection : str or callable, default="likelihood"
+        "likelihood", "partial-correlation", "rank-correlation", "gam", "gam-classical", "gcm", "lcit", "kci",
+        "fisherz", or a function `(x, y, Z) -> p-value`.
+    alpha : float, default=0.001
+        Significance level, in (0, 1].
+    correction : {"none", "holm", "bh"}, default="none"
+        Correction for multiple testing over all tested pairs; the paper makes none.
+    parametrization, form : str
+        Of the conditional model, used by "likelihood".
+    n_jobs : int, optional
+        Parallel workers, as joblib understands it; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of tests that need randomness.
+    progress : callable, optional
+        Called with the share of tests done.
+
+    Returns
+    -------
+    DAGResult
+        With `adjacency`, `pvalues` (adjusted if a correction is asked for) and `order`.
+    """
+    alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
+    check_choice("correction", correction, CORRECTIONS)
+    array, names = check_data(X)
+    positions = order_indices(order, array.shape[1], names)
+    problem = EdgeProblem(
+        array, positions, full_dag(positions).astype(bool), parametrization, form,
+        seed_sequence(random_state), n_jobs, progress,
+    )  # fmt: skip
+    tests = get_selection(selection, names)(problem)
+    return decide(problem, tests, alpha, correction, names)
+
+
+def decide(
+    problem: EdgeProblem, tests: EdgeTests, alpha: float, correction: str, names: list[str] | None
+) -> DAGResult:
+    """Turn p-values into edges."""
+    pvalues = adjust(tests.pvalues, correction)
+    adjacency = (np.nan_to_num(pvalues, nan=1.0) < alpha).astype(np.int8)
+    return DAGResult(adjacency, pvalues, problem.order, names, tests.details)
+
+
+def order_indices(order: Any, d: int, names: list[str] | None) -> npt.NDArray[np.intp]:
+    """Return an order given by indices or by names as checked column indices."""
+    given = list(order)
+    if names is not None and given and all(isinstance(item, str) for item in given):
+        lookup = {name: position for position, name in enumerate(names)}
+        given = [lookup.get(item, item) for item in given]
+    return np.asarray(check_order(given, d), dtype=np.intp)

@@ -1,0 +1,191 @@
+"""From whatever table a user has to a finite float array and column names, or one clear sentence why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+
+from .core.table import location_and_scale, row_slices
+from .errors import DataError, DataTypeError
+
+Array = npt.NDArray[np.float64]
+
+#: A column is called collinear when the others explain all but this share of its variance.
+COLLINEAR = 1e-12
+_SHOWN = 5
+
+
+def read_data(X: Any) -> tuple[Array, list[str] | None]:
+    """Return `X` as a 2-D float64 array and its column names (None if it has none), or raise `DataError`."""
+    frame = nw.from_native(X, eager_only=True, strict=False)
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(frame)
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise DataError("`X` is a sparse matrix, which is not supported: pass X.toarray().")
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise DataError("The rows have different lengths: every row needs one value for each column.") from None
+    if array.ndim != 2:
+        raise DataError(
+            f"Expected 2D array (rows are observations, columns are variables), got {array.ndim}D array instead. "
+            "Reshape your data either using array.reshape(-1, 1) if it has a single variable or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: pass real and imaginary parts as columns of their own.")
+    if array.dtype.kind not in "fiub":
+        return _from_objects(array), None
+    return np.asarray(array, dtype=np.float64), None
+
+
+def check_data(X: Any) -> tuple[Array, list[str] | None]:
+    """Return `(array, names)` of a table on which a graph can be learned, or raise `DataError`.
+
+    Refused, each with the columns named: an empty table, too few rows for the columns, text, missing and
+    infinite values, constant columns, columns that repeat each other or are linear functions of others.
+    """
+    array, names = read_data(X)
+    labels = column_labels(array.shape[1], names)
+    _check_shape(array)
+    _check_finite(array, labels)
+    _check_constant(array, labels)
+    _check_collinear(array, labels)
+    return array, names
+
+
+def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
+    """Return the names, or x0, x1, ... for a table without names."""
+    return list(names) if names is not None else [f"x{i}" for i in range(d)]
+
+
+def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Array, list[str] | None]:
+    names = [str(c) for c in frame.columns]
+    text = [c for c in frame.columns if not _is_numeric(frame[c])]
+    if text:
+        example = next((v for v in frame[text[0]].to_list() if not _is_number(v)), None)
+        raise DataTypeError(
+            f"{_columns(text)} not numeric (for example {example!r} in '{text[0]}'): every column must hold "
+            "numbers; drop or encode the others first."
+        )
+    columns = [frame[c].cast(nw.Float64).to_numpy() for c in frame.columns]
+    if not columns:
+        return np.empty((len(frame), 0)), names
+    return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64), names
+
+
+def _is_numeric(series: nw.Series[Any]) -> bool:
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        return True
+    return series.dtype == nw.Object and all(_is_number(v) for v in series.to_list())
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (hasattr(value, "__float__") and not isinstance(value, str | complex))
+
+
+def _from_objects(array: npt.NDArray[Any]) -> Array:
+    bad = [(i, j) for j in range(array.shape[1]) for i in range(len(array)) if not _is_number(array[i, j])]
+    if bad:
+        columns = sorted({j for _, j in bad})
+        row, column = bad[0]
+        raise DataTypeError(
+            f"{_columns([f'x{j}' for j in columns])} not numeric (for example {array[row, column]!r} in row {row} "
+            f"of x{column}): every column must hold numbers; an argument must be a string or a number."
+        )
+    return np.where(array == None, np.nan, array).astype(np.float64)  # noqa: E711
+
+
+def _columns(names: Sequence[str]) -> str:
+    """Return "Column 'a' is" or "Columns 'a', 'b' are", shortened when there are many."""
+    shown = ", ".join(f"'{n}'" for n in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"Column {shown} is" if len(names) == 1 else f"Columns {shown}{more} are"
+
+
+def _check_shape(array: Array) -> None:
+    n, d = array.shape
+    if d == 0:
+        raise DataError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: the table is empty.")
+    if n == 0:
+        raise DataError(f"The table is empty: 0 rows (shape=(0, {d})).")
+    need = max(5, d + 3)
+    if n < need:
+        samples = "1 sample" if n == 1 else f"{n} rows"
+        raise DataError(
+            f"Too few rows: {samples} for {d} column(s), at least {need} are needed; "
+            "collect more rows or drop columns."
+        )
+
+
+def _check_finite(array: Array, labels: list[str]) -> None:
+    with np.errstate(all="ignore"):
+        if np.isfinite(array.sum()):
+            return
+    missing = np.isnan(array).sum(axis=0)
+    if missing.any():
+        counts = ", ".join(f"'{labels[j]}' ({missing[j]})" for j in np.flatnonzero(missing)[:_SHOWN])
+        more = f" and {(missing > 0).sum() - _SHOWN} more columns" if (missing > 0).sum() > _SHOWN else ""
+        raise DataError(
+            f"Missing values (NaN) in {counts}{more}: drop those rows or fill them in first "
+            "(the count per column is in parentheses)."
+        )
+    infinite = np.flatnonzero(np.isinf(array).any(axis=0))
+    if infinite.size:
+        raise DataError(
+            f"{_columns([labels[j] for j in infinite])} not finite: infinite values (inf) must be "
+            "replaced or their rows dropped."
+        )
+
+
+def _check_constant(array: Array, labels: list[str]) -> None:
+    constant = np.flatnonzero(array.max(axis=0) == array.min(axis=0))
+    if constant.size:
+        raise DataError(
+            f"{_columns([labels[j] for j in constant])} constant: a column that never varies can be neither "
+            "cause nor effect; drop it."
+        )
+
+
+def _check_collinear(array: Array, labels: list[str]) -> None:
+    location, scale = location_and_scale(array)
+    gram = np.zeros((array.shape[1], array.shape[1]))
+    for rows in row_slices(len(array), 3 * array.shape[1]):
+        block = (array[rows] - location) / scale
+        gram += block.T @ block
+    gram /= len(array)
+    basis: list[int] = []
+    factor = np.zeros((0, 0))
+    for j in range(gram.shape[0]):
+        w = solve_triangular(factor, gram[basis, j], lower=True) if basis else np.zeros(0)
+        rest = gram[j, j] - w @ w
+        if rest < COLLINEAR * 10 and _really_collinear((array - location) / scale, basis, j):
+            raise DataError(_collinear_message((array - location) / scale, basis, j, labels))
+        factor = np.block([[factor, np.zeros((len(basis), 1))], [w[None], np.sqrt(max(rest, COLLINEAR))]])
+        basis.append(j)
+
+
+def _really_collinear(scaled: Array, basis: list[int], j: int) -> bool:
+    """Judge the residual against the bulk of the column: one shared outlier is no collinearity."""
+    coefficients = np.linalg.lstsq(scaled[:, basis], scaled[:, j], rcond=None)[0]
+    residual = scaled[:, j] - scaled[:, basis] @ coefficients
+    low, high = np.quantile(scaled[:, j], [0.25, 0.75])
+    bulk = (high - low) or float(np.std(scaled[:, j]))
+    return bool(np.median(np.abs(residual)) < 1e-6 * bulk)
+
+
+def _collinear_message(scaled: Array, basis: list[int], j: int, labels: list[str]) -> str:
+    coefficients = np.linalg.lstsq(scaled[:, basis], scaled[:, j], rcond=None)[0]
+    involved = [labels[b] for b, c in zip(basis, coefficients, strict=True) if abs(c) > 1e-5]
+    if len(involved) == 1:
+        return (
+            f"Columns '{involved[0]}' and '{labels[j]}' are duplicates of each other (up to shift and scale): "
+            "drop one of them."
+        )
+    others = ", ".join(f"'{name}'" for name in involved)
+    return f"Column '{labels[j]}' is exactly collinear with {others}: drop one of these columns."

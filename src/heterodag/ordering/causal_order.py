@@ -1,0 +1,84 @@
+"""The public function for a causal order: validate, run Algorithm 2, refine if asked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..core.normality import get_statistic
+from ..core.table import Table
+from ..errors import FitWarning, check_number
+from ..inputs import check_data, column_labels
+from ..models.conditional import ConditionalModel
+from .normality_order import normality_order
+from .result import OrderResult
+
+
+def causal_order(
+    X: Any,
+    *,
+    parametrization: str = "linear",
+    form: str = "natural",
+    normality: str | Callable[[Array], float] = "shapiro",
+    tolerance: float = 1e-4,
+    progress: Callable[[float], None] | None = None,
+) -> OrderResult:
+    """Find a causal order of the columns (Algorithm 2 of the paper).
+
+    Parameters
+    ----------
+    X : array, pandas or polars DataFrame of shape (n, d)
+        Continuous observations, one column a variable.
+    parametrization : {"linear"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors.
+    form : {"natural", "location-scale"}, default="natural"
+        Which parameters: the natural ones of the paper, or mean and log standard deviation.
+    normality : str or callable, default="shapiro"
+        "shapiro", "shapiro-francia", "anderson-darling", "dagostino", "jarque-bera", or a function of a sample
+        that returns a number, larger for more normal samples.
+    tolerance : float, default=1e-4
+        Variables within this distance of the best score are placed together, best first; 0 places one at a time.
+        It is measured on the scale of the chosen statistic.
+    progress : callable, optional
+        Called with the share of variables placed.
+
+    Returns
+    -------
+    OrderResult
+        With `order`, `layers` and the `scores` of every round.
+
+    Examples
+    --------
+    >>> from heterodag import causal_order, simulate
+    >>> data = simulate(2000, 4, degree=1, random_state=3)
+    >>> causal_order(data.X).order.shape
+    (4,)
+    """
+    model = ConditionalModel(parametrization, form)
+    statistic = get_statistic(normality)
+    tolerance = check_number("tolerance", tolerance, low=0.0)
+    array, names = check_data(X)
+    result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
+    warn_not_converged(doubtful, column_labels(array.shape[1], names))
+    return replace(result, names=names)
+
+
+def warn_not_converged(columns: list[int], labels: list[str]) -> None:
+    """Warn once, naming the columns whose conditional model did not converge."""
+    if columns:
+        named = ", ".join(f"'{labels[j]}'" for j in columns)
+        warnings.warn(
+            f"The conditional model of {named} did not converge in some round: its last iterate was used.",
+            FitWarning,
+            stacklevel=3,
+        )
+
+
+def is_order(value: Any, d: int) -> bool:
+    """Tell whether `value` is a permutation of range(d)."""
+    return bool(np.array_equal(np.sort(np.asarray(value)), np.arange(d)))

@@ -1,0 +1,134 @@
+"""How the command line talks: results to stdout, progress and problems to stderr, in one sentence."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from heterodag.errors import HeterodagError, MissingExtraError
+
+EXIT_INTERNAL, EXIT_USER, EXIT_INTERRUPTED = 1, 2, 130
+
+
+class Screen:
+    """Two consoles and the wish to be quiet.
+
+    Parameters
+    ----------
+    quiet : bool
+        Print nothing but errors.
+    debug : bool
+        Print tracebacks, and warnings of every kind.
+    """
+
+    def __init__(self, quiet: bool = False, debug: bool = False) -> None:
+        from rich.console import Console
+
+        self.quiet, self.debug = quiet, debug
+        # Column names are data: nothing in them is markup, an emoji code or worth colouring.
+        plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+        self.out = Console(file=sys.stdout, quiet=quiet, **plain)
+        self.err = Console(file=sys.stderr, **plain)
+
+    def say(self, text: str = "") -> None:
+        """Print a line of results."""
+        self.out.print(printable(text), soft_wrap=True)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows in aligned columns, none of them cut off."""
+        from rich.cells import cell_len, set_cell_size
+
+        lines = [[printable(cell) for cell in row] for row in (header, *rows)]
+        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = [set_cell_size(cell, width) for cell, width in zip(line, widths, strict=True)]
+            self.say("   ".join(cells).rstrip())
+
+    def warn(self, text: str) -> None:
+        """Print a warning, unless quiet."""
+        if not self.quiet:
+            self.err.print(f"Warning: {printable(text)}", soft_wrap=True)
+
+    def fail(self, text: str, code: int) -> typer.Exit:
+        """Print an error and return the exception that ends the program with `code`."""
+        if self.debug:
+            traceback.print_exc()
+        self.err.print(printable(text), soft_wrap=True)
+        return typer.Exit(code)
+
+    @contextmanager
+    def progress(self, steps: int) -> Iterator[Callable[[str], None]]:
+        """Show a bar on a terminal, nothing in a pipe; call what it yields with the name of each new step."""
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+        )
+        hidden = self.quiet or not sys.stderr.isatty()
+        with Progress(*columns, console=self.err, transient=True, disable=hidden) as bar:
+            task = bar.add_task("", total=steps, completed=-1)
+
+            def step(name: str) -> None:
+                bar.update(task, description=printable(name), advance=1, refresh=True)
+
+            yield step
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters replaced, so that no column name can steer the terminal."""
+    return "".join(c if c.isprintable() else " " if c in "\t\n\r" else "\ufffd" for c in text)
+
+
+@contextmanager
+def guarded(screen: Screen) -> Iterator[None]:
+    """Turn whatever goes wrong inside into one line on stderr and an exit status.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print; its `debug` adds the traceback.
+
+    Notes
+    -----
+    Status 2 for what the user can mend, 130 for Ctrl-C, 1 for what should not happen.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _shower(screen)
+            yield
+    except KeyboardInterrupt:
+        raise screen.fail("Interrupted.", EXIT_INTERRUPTED) from None
+    except (HeterodagError, MissingExtraError) as error:
+        raise screen.fail(f"Error: {one_line(error)}", EXIT_USER) from None
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except MemoryError:
+        raise screen.fail(
+            "Error: out of memory; use fewer rows or columns, or fewer --jobs.", EXIT_INTERNAL
+        ) from None
+    except Exception as error:
+        hint = "" if screen.debug else "; run again with --debug for the details"
+        text = f"Error: unexpected {type(error).__name__}: {one_line(error).rstrip('.')}{hint}."
+        raise screen.fail(text, EXIT_INTERNAL) from None
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception on one line."""
+    return " ".join(str(error).split())
+
+
+def _shower(screen: Screen) -> Callable[..., None]:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        if issubclass(category, UserWarning) or screen.debug:
+            screen.warn(" ".join(str(message).split()))
+
+    return show
