@@ -17,7 +17,10 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = {
     "_version": 0,
     "errors": 0,
+    "progress": 0,
+    "seeds": 0,
     "core": 1,
+    "inputs": 2,
     "models": 2,
     "ordering": 3,
     "independence": 4,
@@ -33,9 +36,11 @@ LAYERS = {
     "experiments": 8,
     "viz": 9,
     "report": 9,
-    "cli": 10,
-    "__main__": 11,
-    "__init__": 11,
+    "terminal": 9,
+    "commands": 10,
+    "cli": 11,
+    "__main__": 12,
+    "__init__": 12,
 }
 BASE = {"_version", "errors", "core"}
 STANDALONE = {"simulation", "datasets", "metrics"}  # these import the base and nothing else

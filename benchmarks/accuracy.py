@@ -1,0 +1,175 @@
+"""How right the order and the edge test are: `python benchmarks/accuracy.py [order] [sachs] [edges] [reference]`.
+
+Writes one CSV of rows per part to benchmarks/results/ and, with --out, a Markdown summary. `order`: order divergence of
+`causal_order` against a plain sort by marginal W on the paper's simulation. `sachs`: the paper's protocol, ten subsamples
+of 700 rows of the raw Sachs table. `edges`: level and power of the likelihood test under the true order. `reference`:
+the authors' data sets and their script's figures, if a folder with them is given (--reference DIR). Seeds start at 10000;
+defaults were chosen on seeds below 1000.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse
+import csv
+import warnings
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from heterodag import causal_order, load_sachs, metrics, recover_dag, simulate
+from heterodag.core.graph import full_dag
+from heterodag.core.normality import shapiro_wilk
+
+GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
+FIRST_SEED = 10_000
+RESULTS = Path(__file__).parent / "results"
+
+
+def marginal_sort(X):
+    return np.argsort(-shapiro_wilk(np.ascontiguousarray(X.T)), kind="stable")
+
+
+def order_row(version, n, graph, degree, seed):
+    data = simulate(n, 10, graph, degree, random_state=seed, version=version)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = causal_order(data.X).order
+    return {
+        "version": version, "n": n, "graph": f"{graph}-{degree}", "seed": seed,
+        "host": metrics.order_divergence(found, data.adjacency),
+        "marginal_w": metrics.order_divergence(marginal_sort(data.X), data.adjacency),
+    }  # fmt: skip
+
+
+def order_part(args):
+    cells = [
+        (version, n, g, k, FIRST_SEED + s)
+        for version in ("text", "code") for n in (500, 5000) for g, k in GRAPHS for s in range(args.seeds)
+    ]  # fmt: skip
+    rows = Parallel(args.jobs)(delayed(order_row)(*cell) for cell in cells)
+    lines = ["## Order divergence, d = 10, `refine=False`", ""]
+    lines += ["| generator | n | graphs | HOST | sort by marginal W | ratio |", "|---|---|---|---|---|---|"]
+    for version in ("text", "code"):
+        for n in (500, 5000):
+            for graph in [f"{g}-{k}" for g, k in GRAPHS] + ["all"]:
+                some = [r for r in rows if r["version"] == version and r["n"] == n and graph in (r["graph"], "all")]
+                host, marginal = (np.mean([r[key] for r in some]) for key in ("host", "marginal_w"))
+                ratio = f"{host:.2f} | {marginal:.2f} | {host / marginal:.2f}"
+                lines.append(f"| {version} | {n} | {graph} ({len(some)} tables) | {ratio} |")
+    return rows, lines
+
+
+def sachs_row(draw):
+    data = load_sachs()
+    rows = np.random.RandomState(draw).choice(853, 700, replace=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        order = causal_order(data.X[rows]).order
+        row = {"draw": draw, "order_divergence": metrics.order_divergence(order, data.adjacency)}
+        for selection in ("likelihood", "partial-correlation", "gam", "gam-classical"):
+            graph = recover_dag(data.X[rows], order, selection=selection)
+            row[f"shd_{selection}"] = metrics.shd(graph.adjacency, data.adjacency)
+    return row
+
+
+def sachs_part(args):
+    rows = Parallel(args.jobs)(delayed(sachs_row)(draw) for draw in range(10))
+    lines = ["## Sachs, ten subsamples of 700 rows, raw values, `refine=False`", ""]
+    lines += ["| measure | mean | standard error |", "|---|---|---|"]
+    for key in list(rows[0])[1:]:
+        values = np.array([r[key] for r in rows], dtype=float)
+        lines.append(f"| {key} | {values.mean():.1f} | {values.std(ddof=1) / np.sqrt(10):.2f} |")
+    return rows, lines
+
+
+def edge_rows(version, n, graph, degree, seed):
+    data = simulate(n, 10, graph, degree, random_state=seed, version=version)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pvalues = recover_dag(data.X, data.order).pvalues
+    tested = full_dag(data.order).astype(bool)
+    return [
+        {"version": version, "n": n, "graph": f"{graph}-{degree}", "seed": seed, "edge": int(e), "pvalue": float(p)}
+        for e, p in zip(data.adjacency[tested], pvalues[tested], strict=True)
+    ]
+
+
+def edges_part(args):
+    cells = [
+        (version, n, g, k, FIRST_SEED + s)
+        for version in ("text", "code") for n in (500, 3000) for g, k in GRAPHS for s in range(args.edge_seeds)
+    ]  # fmt: skip
+    rows = [row for found in Parallel(args.jobs)(delayed(edge_rows)(*cell) for cell in cells) for row in found]
+    lines = ["## Likelihood edge test, true order, d = 10", ""]
+    lines += ["| generator | n | null pairs | level 0.05 | level 0.001 | edges | power 0.001 |", "|---|" + "---|" * 6]
+    for version in ("text", "code"):
+        for n in (500, 3000):
+            some = [r for r in rows if r["version"] == version and r["n"] == n]
+            null, edge = (np.array([r["pvalue"] for r in some if r["edge"] == e]) for e in (0, 1))
+            level = f"{(null < 0.05).mean():.3f} | {(null < 0.001).mean():.4f}"
+            lines.append(f"| {version} | {n} | {len(null)} | {level} | {len(edge)} | {(edge < 0.001).mean():.3f} |")
+    return rows, lines
+
+
+def reference_row(path):
+    stored = np.load(path)
+    graph, n, *_ = path.stem.split("_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        order = causal_order(stored["X"]).order
+    return {
+        "set": path.stem, "graph": f"{graph[:2]}-{graph[2:]}", "n": int(n[1:]),
+        "host": metrics.order_divergence(order, stored["A"]),
+    }  # fmt: skip
+
+
+def reference_part(args):
+    lines = ["## The authors' data sets, d = 10, linear: order divergence summed over seeds", ""]
+    lines += ["| n | graphs | HOST | authors' script |", "|---|---|---|---|"]
+    with open(args.reference / "reference_host.csv") as file:
+        theirs = {
+            f"{r['dag_type']}{r['k']}_n{r['n']}_d{r['d']}_lin_s{r['seed']}": float(r["order_divergence"])
+            for r in csv.DictReader(file) if r["linear"] == "1" and r["d"] == "10" and r["order_divergence"]
+        }  # fmt: skip
+    paths = [p for p in sorted((args.reference / "sets").glob("*_d10_lin_s*.npz")) if p.stem in theirs]
+    rows = Parallel(args.jobs)(delayed(reference_row)(path) for path in paths)
+    for n, graph in sorted({(r["n"], r["graph"]) for r in rows}):
+        some = [r for r in rows if r["n"] == n and r["graph"] == graph]
+        ours, script = sum(r["host"] for r in some), sum(theirs[r["set"]] for r in some)
+        lines.append(f"| {n} | {graph} ({len(some)} sets) | {ours} | {script:.0f} |")
+    return rows, lines
+
+
+PARTS = {"order": order_part, "sachs": sachs_part, "edges": edges_part, "reference": reference_part}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help="of: " + ", ".join(PARTS))
+    parser.add_argument("--seeds", type=int, default=20, help="tables per setting of `order`")
+    parser.add_argument("--edge-seeds", type=int, default=10, help="tables per setting of `edges`")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--reference", type=Path, help="folder with reference_host.csv and sets/")
+    parser.add_argument("--out", type=Path, help="Markdown file to write")
+    args = parser.parse_args()
+    parts = args.parts or [name for name in PARTS if name != "reference" or args.reference]
+    text = ["# Accuracy", "", f"Made by `python benchmarks/accuracy.py {' '.join(args.parts)}`; rows in benchmarks/results.", ""]
+    RESULTS.mkdir(exist_ok=True)
+    for part in parts:
+        rows, lines = PARTS[part](args)
+        with open(RESULTS / f"accuracy_{part}.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        print("\n".join(lines), "\n", flush=True)
+        text += [*lines, ""]
+    if args.out:
+        args.out.write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()

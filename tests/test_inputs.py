@@ -1,0 +1,210 @@
+"""Tables in: what is accepted, and one sentence for everything that is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from heterodag.errors import DataError, DataTypeError
+from heterodag.inputs import check_data, column_labels, read_data
+
+NAMES = ["age", "dose", "cost"]
+
+
+def values(n=40, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def frame(n=40, d=3):
+    return pd.DataFrame(values(n, d), columns=NAMES[:d])
+
+
+def put(rows, column, value):
+    table = frame()
+    table[column] = table[column].astype(object) if isinstance(value, str) else table[column]
+    table.loc[rows, column] = value
+    return table
+
+
+def with_column(name, column):
+    return frame().assign(**{name: column})
+
+
+def array_with(i, j, value):
+    X = values()
+    X[i, j] = value
+    return X
+
+
+X0 = values()
+BAD = {
+    "missing": (put([1, 2], "dose", np.nan), ["Missing", "'dose' (2)"]),
+    "missing twice": (
+        put([1], "dose", np.nan).assign(age=[np.nan] * 3 + list(range(37))),
+        ["'age' (3)", "'dose' (1)"],
+    ),
+    "missing in an array": (array_with(0, 2, np.nan), ["Missing", "'x2' (1)"]),
+    "infinite": (put([0], "cost", np.inf), ["'cost'", "infinite"]),
+    "minus infinite": (array_with(0, 1, -np.inf), ["'x1'", "infinite"]),
+    "infinite both ways": (put([0], "cost", np.inf).assign(age=[-np.inf] + [1.0, 2.0] * 19 + [3.0]), ["'age', 'cost'"]),
+    "constant": (with_column("dose", 4.0), ["'dose'", "constant"]),
+    "constants": (with_column("dose", 4.0).assign(age=0), ["'age', 'dose'", "constant"]),
+    "duplicate": (with_column("twin", X0[:, 1]), ["'dose'", "'twin'", "duplicates"]),
+    "duplicate in other units": (with_column("twin", 3 - 1e4 * X0[:, 2]), ["'cost'", "'twin'", "duplicates"]),
+    "collinear": (with_column("sum", X0.sum(axis=1)), ["'sum'", "collinear", "'age', 'dose', 'cost'"]),
+    "collinear with two of three": (with_column("gap", X0[:, 0] - 5 * X0[:, 2]), ["'gap'", "'age', 'cost'"]),
+    "collinear array": (np.column_stack([X0, X0[:, :2].mean(axis=1)]), ["'x3'", "'x0', 'x1'"]),
+    "text column": (with_column("town", "Oslo"), ["'town'", "not numeric", "'Oslo'"]),
+    "one text": (put([3], "dose", "high"), ["'dose'", "'high'"]),
+    "dates": (with_column("day", pd.Timestamp("2020-01-01")), ["'day'", "not numeric"]),
+    "text array": (np.array([["a", "b"], ["c", "d"]]), ["not numeric", "x0", "'a'"]),
+    "objects": (np.array([[1.0, "b"], [2.0, 3.0]], dtype=object), ["'x1'", "'b'"]),
+    "complex": (values() + 1j, ["Complex"]),
+    "ragged": ([[1.0, 2.0], [3.0]], ["different lengths"]),
+    "1-D": (values()[:, 0], ["2D", "1D"]),
+    "3-D": (values()[None], ["2D", "3D"]),
+    "number": (3.0, ["2D", "0D"]),
+    "none": (None, ["2D"]),
+    "empty list": ([], ["2D", "1D"]),
+    "no rows": (frame(0), ["empty", "0 rows"]),
+    "no columns": (pd.DataFrame(index=range(9)), ["empty", "0 feature(s)"]),
+    "no columns array": (np.empty((9, 0)), ["empty"]),
+    "one row": (values(1), ["1 sample", "6"]),
+    "too few rows": (values(5), ["Too few rows", "5 rows", "3 column", "6"]),
+    "fewer rows than columns": (values(10, 20), ["Too few rows", "23"]),
+    "sparse": (sparse.csr_matrix(values()), ["sparse", "toarray"]),
+}
+
+
+@pytest.mark.parametrize(("table", "fragments"), BAD.values(), ids=BAD.keys())
+def test_bad_tables_are_refused_in_one_sentence(table, fragments):
+    with pytest.raises(DataError) as caught:
+        check_data(table)
+    message = str(caught.value)
+    assert [f for f in fragments if f not in message] == []
+    assert "\n" not in message
+
+
+def test_text_is_also_a_type_error():
+    with pytest.raises(DataTypeError):
+        check_data(with_column("town", "Oslo"))
+    with pytest.raises(TypeError):
+        check_data(np.array([["a", "b"], ["c", "d"]]))
+
+
+def test_long_lists_of_columns_are_shortened():
+    X = values(40, 9)
+    X[:, 1:] = 1.0
+    with pytest.raises(DataError, match=r"'x1', 'x2', 'x3', 'x4', 'x5' and 3 more are constant"):
+        check_data(X)
+    X = values(40, 9)
+    X[0, 1:] = np.nan
+    with pytest.raises(DataError, match=r"'x5' \(1\) and 3 more columns"):
+        check_data(X)
+
+
+GOOD = {
+    "array": X0,
+    "Fortran": np.asfortranarray(X0),
+    "float32": X0.astype(np.float32),
+    "float16": X0.astype(np.float16),
+    "integers": (X0 * 100).astype(np.int32),
+    "unsigned": (X0 * 10 + 100).astype(np.uint8),
+    "booleans": X0 > 0,
+    "lists": X0.tolist(),
+    "objects": X0.astype(object),
+    "pandas": pd.DataFrame(X0, columns=NAMES),
+    "pandas mixed": pd.DataFrame({"age": X0[:, 0] > 0, "dose": (X0[:, 1] * 50).astype("int8"), "cost": X0[:, 2]}),
+    "pandas nullable": pd.DataFrame(X0, columns=NAMES).convert_dtypes(),
+    "pandas objects": pd.DataFrame(X0, columns=NAMES).astype(object),
+    "polars": pl.DataFrame(X0, schema=NAMES),
+    "polars float32": pl.DataFrame(X0.astype(np.float32), schema=NAMES),
+}
+
+
+@pytest.mark.parametrize("table", GOOD.values(), ids=GOOD.keys())
+def test_good_tables_become_float_arrays_with_their_names(table):
+    array, names = check_data(table)
+    assert array.dtype == np.float64
+    assert array.shape == (40, 3)
+    assert names == (NAMES if isinstance(table, pd.DataFrame | pl.DataFrame) else None)
+    expected = table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table)
+    np.testing.assert_array_equal(array, expected.astype(float))
+
+
+def test_missing_values_of_nullable_frames_are_seen():
+    table = pd.DataFrame(X0, columns=NAMES).convert_dtypes()
+    table.loc[4, "dose"] = pd.NA
+    for given in (table, pl.DataFrame({"age": X0[:, 0], "dose": [None, *X0[1:, 1]], "cost": X0[:, 2]})):
+        with pytest.raises(DataError, match=r"'dose' \(1\)"):
+            check_data(given)
+
+
+def test_missing_values_of_object_arrays_are_seen():
+    table = X0.astype(object)
+    table[2, 1] = None
+    with pytest.raises(DataError, match=r"'x1' \(1\)"):
+        check_data(table)
+
+
+@pytest.mark.parametrize("unit", [1e150, 1e-150, 1e300, 1e-300, 1e307])
+def test_values_of_any_size_are_accepted(unit):
+    X = values()
+    X[:, 1] *= unit
+    array, _ = check_data(X)
+    np.testing.assert_array_equal(array, X)
+    with pytest.raises(DataError, match=r"'x1' and 'x3' are duplicates"):
+        check_data(np.column_stack([X, 2 * X[:, 1] if unit < 1e307 else X[:, 1]]))
+
+
+def test_near_collinear_columns_are_accepted():
+    x, noise = values(2000, 2).T
+    close = 0.999 * x + np.sqrt(1 - 0.999**2) * noise
+    assert np.corrcoef(x, close)[0, 1] > 0.998
+    check_data(np.column_stack([x, close]))
+    check_data(np.column_stack([x, x + 1e-4 * noise]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_that_share_only_an_outlier_are_accepted(seed):
+    X = values(500, 2, seed)
+    X[17] = 1e9
+    assert np.corrcoef(X.T)[0, 1] > 1 - 1e-12
+    check_data(X)
+    with pytest.raises(DataError, match="duplicates"):
+        check_data(np.column_stack([X, X[:, 0]]))
+
+
+def test_a_large_common_offset_is_no_collinearity():
+    check_data(values() + 1e8)
+
+
+def test_integer_column_names_become_text():
+    _, names = check_data(pd.DataFrame(X0))
+    assert names == ["0", "1", "2"]
+    assert column_labels(3, names) == names
+    assert column_labels(2, None) == ["x0", "x1"]
+
+
+def test_the_smallest_table_that_is_accepted():
+    check_data(values(5, 1))
+    check_data(values(5, 2))
+    check_data(values(6, 3))
+    with pytest.raises(DataError):
+        check_data(values(4, 1))
+
+
+def test_reading_alone_judges_types_but_not_values():
+    array, names = read_data(pd.DataFrame({"a": [np.nan, 1.0], "b": [2.0, 2.0]}))
+    assert names == ["a", "b"]
+    assert np.isnan(array[0, 0])
+
+
+def test_the_table_is_not_changed():
+    X = values()
+    kept = X.copy()
+    check_data(X)
+    np.testing.assert_array_equal(X, kept)
