@@ -157,7 +157,12 @@ def main():
     parser.add_argument("--out", type=Path, help="Markdown file to write")
     args = parser.parse_args()
     parts = args.parts or [name for name in PARTS if name != "reference" or args.reference]
-    text = ["# Accuracy", "", f"Made by `python benchmarks/accuracy.py {' '.join(args.parts)}`; rows in benchmarks/results.", ""]
+    text = [
+        "# Accuracy",
+        "",
+        f"Made by `python benchmarks/accuracy.py {' '.join(args.parts)}`; rows in benchmarks/results.",
+        "",
+    ]
     RESULTS.mkdir(exist_ok=True)
     for part in parts:
         rows, lines = PARTS[part](args)

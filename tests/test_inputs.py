@@ -49,7 +49,10 @@ BAD = {
     "missing in an array": (array_with(0, 2, np.nan), ["Missing", "'x2' (1)"]),
     "infinite": (put([0], "cost", np.inf), ["'cost'", "infinite"]),
     "minus infinite": (array_with(0, 1, -np.inf), ["'x1'", "infinite"]),
-    "infinite both ways": (put([0], "cost", np.inf).assign(age=[-np.inf] + [1.0, 2.0] * 19 + [3.0]), ["'age', 'cost'"]),
+    "infinite both ways": (
+        put([0], "cost", np.inf).assign(age=[-np.inf] + [1.0, 2.0] * 19 + [3.0]),
+        ["'age', 'cost'"],
+    ),
     "constant": (with_column("dose", 4.0), ["'dose'", "constant"]),
     "constants": (with_column("dose", 4.0).assign(age=0), ["'age', 'dose'", "constant"]),
     "duplicate": (with_column("twin", X0[:, 1]), ["'dose'", "'twin'", "duplicates"]),

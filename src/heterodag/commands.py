@@ -70,15 +70,12 @@ def fit(
     from heterodag.tables import read_table
 
     check_outputs(out, force)
-    with screen.progress(4) as step:
-        step(f"Reading {data.name}")
+    with screen.busy(f"Reading {data.name}"):
         frame = read_table(data, **reading)
-        step(f"Learning the graph of {frame.shape[1]} variables from {len(frame)} rows")
-        model = estimator(settings, paper).fit(frame)
-        step("Making the report")
-        result = graph_result(model)
+    model = learn(screen, frame, settings, paper)
+    with screen.busy("Making the report"):
         page = render_report(model, frame, title=f"Causal graph of {data.name}", source=str(data))
-        step(f"Writing {out}")
+        result = graph_result(model)
         write_all(graph_files(result) | {"report.html": page}, out)
     screen.say(f"{len(frame)} rows and {frame.shape[1]} columns from {data}.")
     print_graph(screen, result)
@@ -104,18 +101,16 @@ def demo(screen: Screen, out: Path, *, force: bool) -> None:
 
     check_outputs(out, force)
     sachs = load_sachs()
-    with screen.progress(3) as step:
-        step(f"Learning the graph of {sachs.data.shape[1]} proteins from {len(sachs.data)} cells")
-        model = estimator({"random_state": 0}, paper=False).fit(sachs.data)
-        step("Making the report")
-        result = graph_result(model)
-        title, reference = (
-            "Protein signalling in single cells",
-            Comparison(sachs.adjacency, "the consensus graph"),
+    model = learn(screen, sachs.data, {"random_state": 0}, paper=False)
+    with screen.busy("Making the report"):
+        page = render_report(
+            model,
+            sachs.data,
+            title="Protein signalling in single cells",
+            source="Sachs et al. (2005), observational cells, raw values",
+            comparison=Comparison(sachs.adjacency, "the consensus graph"),
         )
-        source = "Sachs et al. (2005), observational cells, raw values"
-        page = render_report(model, sachs.data, title=title, source=source, comparison=reference)
-        step(f"Writing {out}")
+        result = graph_result(model)
         write_all(graph_files(result) | {"report.html": page}, out)
     screen.say(f"Sachs et al. (2005): {len(sachs.data)} cells, {sachs.data.shape[1]} proteins.")
     print_graph(screen, result, sachs.adjacency)
@@ -151,16 +146,19 @@ def simulate(screen: Screen, out: Path, *, force: bool, n: int, d: int, seed: in
     if existing and not force:
         raise HeterodagError(f"File '{out.parent / existing[0]}' exists already; pass --force to replace it.")
     check_folder(out.parent)
-    with screen.progress(2) as step:
-        step(f"Simulating {n} rows of {d} variables")
+    with screen.busy(f"Simulating {n} rows of {d} variables"):
         data = draw(n, d, random_state=seed, **options)
-        step(f"Writing {out}")
-        settings = {"n": n, "d": d, "random_state": seed} | options
-        order = tuple(int(node) for node in data.order)
-        graph = GraphResult(tuple(data.feature_names), data.adjacency, order, settings=settings, versions=versions())
+        graph = GraphResult(
+            names=tuple(data.feature_names),
+            adjacency=data.adjacency,
+            order=tuple(int(node) for node in data.order),
+            settings={"n": n, "d": d, "random_state": seed} | options,
+            versions=versions(),
+        )
         table = _table_bytes(data.to_frame(), suffix)
         write_all({out.name: table, truth: graph_json(graph)}, out.parent)
-    screen.say(f"Wrote {out} ({n} rows, {d} columns) and {out.parent / truth} ({data.adjacency.sum()} edges).")
+    size = f"{n} rows, {d} columns"
+    screen.say(f"Wrote {out} ({size}) and {out.parent / truth} ({data.adjacency.sum()} edges).")
 
 
 def evaluate(screen: Screen, graph: Path, truth: Path, *, as_json: bool) -> None:
@@ -209,11 +207,14 @@ def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     return first, second
 
 
-def estimator(settings: Mapping[str, Any], paper: bool) -> Any:
-    """Return HOST, or the paper's HOST, with the settings given and its own defaults for the others."""
+def learn(screen: Screen, frame: pd.DataFrame, settings: Mapping[str, Any], paper: bool) -> Any:
+    """Return HOST, or the paper's HOST, fitted with the settings given and its own defaults for the others."""
     from heterodag.estimators import HOST
 
-    return HOST.paper().set_params(**settings) if paper else HOST(**settings)
+    model = HOST.paper().set_params(**settings) if paper else HOST(**settings)
+    model.set_params(verbose=int(screen.shows_progress)).fit(frame)
+    # Whether someone watched is no part of the result: the files are the same from a terminal and a pipe.
+    return model.set_params(verbose=0)
 
 
 def check_outputs(out: Path, force: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from .core.table import location_and_scale, row_slices
-from .errors import DataError, DataTypeError
+from .errors import DataError, DataTypeError, FitWarning
 
 Array = npt.NDArray[np.float64]
 
@@ -189,3 +190,14 @@ def _collinear_message(scaled: Array, basis: list[int], j: int, labels: list[str
         )
     others = ", ".join(f"'{name}'" for name in involved)
     return f"Column '{labels[j]}' is exactly collinear with {others}: drop one of these columns."
+
+
+def warn_not_converged(columns: Sequence[int], labels: Sequence[str]) -> None:
+    """Warn once, naming the columns whose conditional model did not converge."""
+    if columns:
+        named = ", ".join(f"'{labels[j]}'" for j in columns)
+        warnings.warn(
+            f"The conditional model of {named} did not converge in some fit: its last iterate was used.",
+            FitWarning,
+            stacklevel=4,
+        )

@@ -62,25 +62,21 @@ class Screen:
         self.err.print(printable(text), soft_wrap=True)
         return typer.Exit(code)
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a person is watching: a terminal, and no wish to be quiet."""
+        return not self.quiet and sys.stderr.isatty()
+
     @contextmanager
-    def progress(self, steps: int) -> Iterator[Callable[[str], None]]:
-        """Show a bar on a terminal, nothing in a pipe; call what it yields with the name of each new step."""
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    def busy(self, doing: str) -> Iterator[None]:
+        """Show on a terminal, while inside, that something is being done; in a pipe do nothing."""
+        if not self.shows_progress:
+            yield
+            return
+        from rich.text import Text
 
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-        )
-        hidden = self.quiet or not sys.stderr.isatty()
-        with Progress(*columns, console=self.err, transient=True, disable=hidden) as bar:
-            task = bar.add_task("", total=steps, completed=-1)
-
-            def step(name: str) -> None:
-                bar.update(task, description=printable(name), advance=1, refresh=True)
-
-            yield step
+        with self.err.status(Text(f"{printable(doing)} ...")):
+            yield
 
 
 def printable(text: str) -> str:

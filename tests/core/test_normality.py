@@ -16,7 +16,13 @@ every_statistic = pytest.mark.parametrize("name", list(STATISTICS))
 
 def samples(n, rng):
     return np.array(
-        [rng.normal(3, 2, n), rng.exponential(size=n), rng.standard_t(3, n), rng.uniform(size=n), rng.normal(size=n) ** 3]
+        [
+            rng.normal(3, 2, n),
+            rng.exponential(size=n),
+            rng.standard_t(3, n),
+            rng.uniform(size=n),
+            rng.normal(size=n) ** 3,
+        ]
     )
 
 

@@ -45,7 +45,12 @@ def numerical_hessian(function, point, step=1e-4):
     return np.array(
         [
             [
-                (function(point + g + h) - function(point + g - h) - function(point - g + h) + function(point - g - h))
+                (
+                    function(point + g + h)
+                    - function(point + g - h)
+                    - function(point - g + h)
+                    + function(point - g - h)
+                )
                 / (4 * step**2)
                 for h in moves
             ]

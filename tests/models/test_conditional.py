@@ -125,7 +125,9 @@ def test_the_coarse_start_reaches_the_optimum_of_a_direct_fit(form, n, monkeypat
     table = Table.standardize(np.column_stack([x, simulate_target(rng, x, form), rng.normal(size=n)]))
     seen = []
     minimize_here = conditional.minimize
-    monkeypatch.setattr(conditional, "minimize", lambda d, *a, **k: seen.append(d.n_rows) or minimize_here(d, *a, **k))
+    monkeypatch.setattr(
+        conditional, "minimize", lambda d, *a, **k: seen.append(d.n_rows) or minimize_here(d, *a, **k)
+    )
     model = ConditionalModel(form=form)
     coarse = model.fit(table, [0, 1], [2, 3])
     assert seen == [n] if n <= 4000 else len(seen) > 1

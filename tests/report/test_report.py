@@ -122,6 +122,13 @@ def test_refined_order_is_announced():
     assert "improved by likelihood" in render_report(model, data())
 
 
+def test_correction_is_told():
+    model = Model()
+    assert "not corrected for the number of tests" in render_report(model, data())
+    model.get_params = lambda deep=True: {"correction": "holm"}
+    assert "“holm” correction for the number of tests" in render_report(model, data())
+
+
 def test_poor_fit_is_announced():
     assert "fit the model poorly" not in render_report(Model(), data())
     assert "6 of 6 variables fit the model poorly" in render_report(Model(), np.exp(3 * data()))

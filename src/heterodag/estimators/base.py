@@ -35,19 +35,25 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         return column_labels(self.n_features_in_, None if names is None else list(names))
 
     def edges(self) -> pd.DataFrame:
-        """Return the learned edges, strongest evidence first: columns cause, effect, pvalue."""
+        """Return the learned edges, strongest evidence first: columns cause, effect, pvalue.
+
+        Where the method tells them apart (see `HOST`), also mean_pvalue and variance_pvalue: does the cause move the
+        mean of the effect, does it move its spread.
+        """
         import pandas as pd
 
         names = self.names()
         pvalues = getattr(self, "pvalues_", np.full(self.adjacency_.shape, np.nan))
         causes, effects = np.nonzero(self.adjacency_)
-        frame = pd.DataFrame(
-            {
-                "cause": [names[i] for i in causes],
-                "effect": [names[j] for j in effects],
-                "pvalue": pvalues[causes, effects],
-            }
-        )
+        columns: dict[str, Any] = {
+            "cause": [names[i] for i in causes],
+            "effect": [names[j] for j in effects],
+            "pvalue": pvalues[causes, effects],
+        }
+        for part in ("mean", "variance"):
+            if hasattr(self, f"{part}_pvalues_"):
+                columns[f"{part}_pvalue"] = getattr(self, f"{part}_pvalues_")[causes, effects]
+        frame = pd.DataFrame(columns)
         return frame.sort_values("pvalue", kind="stable", ignore_index=True)
 
     def to_networkx(self) -> nx.DiGraph:

@@ -62,6 +62,8 @@ class HOST(GraphEstimator):
     scores_ : (rounds, d) normality statistic of every variable not yet placed, NaN for the others.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : (d, d); of the edge i -> j, NaN where no test was made.
+    mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
+        of whether the cause acts on the mean and on the spread of the effect.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -148,7 +150,16 @@ class HOST(GraphEstimator):
             )  # fmt: skip
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
+        for name in ("mean_pvalues", "variance_pvalues"):
+            self._set_or_forget(f"{name}_", graph.details.get(name))
         return self
+
+    def _set_or_forget(self, name: str, value: Any) -> None:
+        """Store a fitted attribute, or remove what an earlier fit with other settings left there."""
+        if value is not None:
+            setattr(self, name, value)
+        elif hasattr(self, name):
+            delattr(self, name)
 
     def latents(self, X: Any) -> Array:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.

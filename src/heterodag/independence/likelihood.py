@@ -15,6 +15,8 @@ The restricted fits of one target differ only in which coefficients may move, so
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import chi2
@@ -48,28 +50,40 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
     model = ConditionalModel(parametrization, form, TEST_RIDGE)
     predecessors = list(range(1, columns.shape[1]))
     pvalues, _ = drop_one_tests(model, Table.standardize(columns), predecessors, 0, [0])
-    return float(pvalues[0])
+    return float(pvalues["both"][0])
 
 
 def likelihood_edges(problem: EdgeProblem) -> EdgeTests:
-    """Test every candidate edge of an order (Algorithm 3) by likelihood ratio; targets run in parallel."""
+    """Test every candidate edge of an order (Algorithm 3) by likelihood ratio; targets run in parallel.
+
+    In location-scale form `details` also holds the tables `mean_pvalues` and `variance_pvalues`: tests (one degree
+    of freedom each) of whether the cause acts on the mean and whether it acts on the spread.
+    """
     table = Table.standardize(problem.X)
     model = ConditionalModel(problem.parametrization, problem.form, TEST_RIDGE)
     targets = [int(i) for i in problem.order if problem.candidates[:, i].any()]
     jobs = (delayed(_target_tests)(model, table, problem, i) for i in targets)
-    pvalues, unfinished = untested(table.shape[1]), list[int]()
+    tables = {part: untested(table.shape[1]) for part in _parts(problem.form)}
+    unfinished: list[int] = []
     results = Parallel(n_jobs=problem.n_jobs, return_as="generator")(jobs)
-    for done, (target, tested, found, converged) in enumerate(results, start=1):
-        pvalues[tested, target] = found
+    for done, (target, tested, pvalues, converged) in enumerate(results, start=1):
+        for part, found in pvalues.items():
+            tables[part][tested, target] = found
         unfinished += [] if converged else [target]
         if problem.progress is not None:
             problem.progress(done / len(targets))
-    return EdgeTests(pvalues, {"not_converged": unfinished})
+    details: dict[str, Any] = {f"{part}_pvalues": tables[part] for part in tables if part != "both"}
+    return EdgeTests(tables["both"], details | {"not_converged": unfinished})
+
+
+def _parts(form: str) -> tuple[str, ...]:
+    """Return the hypotheses tested for each predecessor; only location-scale form tells mean from spread."""
+    return ("both", "mean", "variance") if form == "location-scale" else ("both",)
 
 
 def _target_tests(
     model: ConditionalModel, table: Table, problem: EdgeProblem, target: int
-) -> tuple[int, list[int], Array, bool]:
+) -> tuple[int, list[int], dict[str, Array], bool]:
     predecessors = [int(j) for j in problem.predecessors(target)]
     tested = [k for k, j in enumerate(predecessors) if problem.candidates[j, target]]
     pvalues, converged = drop_one_tests(model, table, predecessors, target, tested)
@@ -78,27 +92,47 @@ def _target_tests(
 
 def drop_one_tests(
     model: ConditionalModel, table: Table, predecessors: list[int], target: int, tested: list[int]
-) -> tuple[Array, bool]:
+) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence."""
+    shape = Coefficients(model.form, len(predecessors) + 1)
+    parts = _parts(model.form)
+    held = [_held(shape, k, part) for part in parts for k in tested]
+    full, reduced = _nested_fits(model, table, predecessors, target, held)
+    statistic = np.maximum(_limited_ratio(table, full, reduced), 0.0)
+    pvalues = chi2.sf(statistic, [len(coefficients) for coefficients in held]).reshape(len(parts), len(tested))
+    return dict(zip(parts, pvalues, strict=True)), bool(full.converged.all() and reduced.converged.all())
+
+
+def _held(shape: Coefficients, predecessor: int, part: str) -> list[int]:
+    """Return the coefficients that are zero if the predecessor has no effect on that part of the distribution."""
+    on_mean, on_variance = shape.of_predecessor(predecessor)
+    return {"both": [on_mean, on_variance], "mean": [on_mean], "variance": [on_variance]}[part]
+
+
+def _nested_fits(
+    model: ConditionalModel, table: Table, predecessors: list[int], target: int, held: list[list[int]]
+) -> tuple[Conditionals, Conditionals]:
+    """Fit the full model and, for each set of held coefficients, the restricted one; none of these fits better."""
     full = model.fit(table, predecessors, [target], thorough=True)
+    reduced = _restricted_fits(model, table, full, held)
     for _ in range(_REPAIRS):
-        reduced = _restricted_fits(model, table, full, tested)
         best = int(reduced.objective.argmin())
         if reduced.objective[best] >= full.objective[0]:
             break
         # A restricted model cannot truly fit better: the full one sat in a local optimum. Continue from there.
         full = model.fit(table, predecessors, [target], warm=reduced.theta[:, [best]])
-    statistic = _limited_ratio(table, full, reduced)
-    pvalues: Array = chi2.sf(np.maximum(statistic, 0.0), 2)
-    return pvalues, bool(full.converged.all() and reduced.converged.all())
+        reduced = _restricted_fits(model, table, full, held)
+    return full, reduced
 
 
-def _restricted_fits(model: ConditionalModel, table: Table, full: Conditionals, tested: list[int]) -> Conditionals:
-    design = Design(table, full.predecessors, full.targets * len(tested))
+def _restricted_fits(
+    model: ConditionalModel, table: Table, full: Conditionals, held: list[list[int]]
+) -> Conditionals:
+    design = Design(table, full.predecessors, full.targets * len(held))
     shape = Coefficients(model.form, design.width)
-    free = np.ones((shape.size, len(tested)), dtype=bool)
-    for column, k in enumerate(tested):
-        free[shape.of_predecessor(k), column] = False
+    free = np.ones((shape.size, len(held)), dtype=bool)
+    for column, coefficients in enumerate(held):
+        free[coefficients, column] = False
     b = slice(shape.width, 2 * shape.width)
     warm = profiled_start(design, shape, np.where(free[b], full.theta[b], 0.0), free)
     return model.fit(table, full.predecessors, design.targets, warm=warm, free=free)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..core.gaussian import Array
 from ..core.graph import Adjacency, check_order, full_dag
 from ..errors import check_choice, check_number
-from ..inputs import check_data
+from ..inputs import check_data, column_labels, warn_not_converged
 from ..seeds import seed_sequence
 from .contract import EdgeProblem, EdgeTests
 from .correction import adjust
@@ -102,6 +102,7 @@ def decide(
     problem: EdgeProblem, tests: EdgeTests, alpha: float, correction: str, names: list[str] | None
 ) -> DAGResult:
     """Turn p-values into edges."""
+    warn_not_converged(tests.details.get("not_converged", []), column_labels(len(problem.order), names))
     pvalues = adjust(tests.pvalues, correction)
     adjacency = (np.nan_to_num(pvalues, nan=1.0) < alpha).astype(np.int8)
     return DAGResult(adjacency, pvalues, problem.order, names, tests.details)

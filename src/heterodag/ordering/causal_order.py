@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ..core.gaussian import Array
 from ..core.normality import get_statistic
 from ..core.table import Table
-from ..errors import FitWarning, check_number
-from ..inputs import check_data, column_labels
+from ..errors import check_number
+from ..inputs import check_data, column_labels, warn_not_converged
 from ..models.conditional import ConditionalModel
 from .normality_order import normality_order
 from .result import OrderResult
@@ -66,19 +63,3 @@ def causal_order(
     result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names)
-
-
-def warn_not_converged(columns: list[int], labels: list[str]) -> None:
-    """Warn once, naming the columns whose conditional model did not converge."""
-    if columns:
-        named = ", ".join(f"'{labels[j]}'" for j in columns)
-        warnings.warn(
-            f"The conditional model of {named} did not converge in some round: its last iterate was used.",
-            FitWarning,
-            stacklevel=3,
-        )
-
-
-def is_order(value: Any, d: int) -> bool:
-    """Tell whether `value` is a permutation of range(d)."""
-    return bool(np.array_equal(np.sort(np.asarray(value)), np.arange(d)))
