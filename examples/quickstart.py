@@ -7,7 +7,7 @@ from heterodag import HOST, metrics, simulate
 
 
 def main() -> None:
-    data = simulate(2000, 6, graph="ER", degree=1, random_state=0)
+    data = simulate(2000, 6, graph="ER", degree=1, random_state=1)
     model = HOST().fit(data.to_frame())
 
     names = model.names()

@@ -15,7 +15,7 @@ def sample(n=500, d=4, seed=0):
 
 @pytest.mark.parametrize("unit", [1.0, 1e150, 1e-150, 1e300, 1e-300])
 def test_values_of_any_size_are_standardised(unit):
-    base = np.random.default_rng(1).normal(size=(300, 2)) + [0.0, 5.0]
+    base = np.random.default_rng(1).normal(size=(300, 2)) + np.array([0.0, 5.0])
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         location, scale = location_and_scale(base * unit)
         result = Table.standardize(base * unit).take([0, 1])

@@ -13,9 +13,9 @@ ORDER_BATCHES, ORDER_CASES = 10, 15
 GRAPH_BATCHES, GRAPH_CASES = 6, 10
 
 
-def random_table(rng):
-    """A simulated data set in random units."""
-    n, d = int(rng.integers(150, 301)), int(rng.integers(3, 6))
+def random_table(rng, widest=5):
+    """Return a simulated data set and a form."""
+    n, d = int(rng.integers(150, 301)), int(rng.integers(3, widest + 1))
     graph = ("ER", "SF")[rng.integers(2)]
     X = simulate(n, d, graph=graph, degree=1, random_state=int(rng.integers(2**31))).X
     return X, ("natural", "location-scale")[rng.integers(2)]
@@ -46,7 +46,7 @@ def test_the_order_does_not_depend_on_units_signs_and_column_order(batch):
 def test_the_graph_does_not_depend_on_units_signs_and_column_order(batch):
     rng = np.random.default_rng([2, batch])
     for _ in range(GRAPH_CASES):
-        X, form = random_table(rng)
+        X, form = random_table(rng, widest=4)
         changed, columns = random_change(rng, X)
         plain, other = HOST(form=form).fit(X), HOST(form=form).fit(changed)
         assert columns[other.order_].tolist() == plain.order_.tolist()
@@ -71,7 +71,7 @@ def test_the_number_of_workers_does_not_matter(seed):
 
 def test_row_order_does_not_matter():
     rng = np.random.default_rng(3)
-    for seed in range(5):
+    for seed in range(3):
         X = simulate(250, 4, degree=1, random_state=seed).X
         plain, shuffled = HOST().fit(X), HOST().fit(X[rng.permutation(250)])
         np.testing.assert_array_equal(plain.order_, shuffled.order_)

@@ -142,8 +142,8 @@ def _summary(
     if comparison is not None:
         counts = [sum(kind == wanted for kind in kinds.values()) for wanted in ("known", "turned", "new")]
         said.append(
-            f"Compared with {comparison.name}: {counts[0]} of the edges are in it, {counts[1]} are in it the "
-            f"other way round, {counts[2]} are not in it."
+            f"Compared with {comparison.name}, edges in it: {counts[0]}; in it the other way round: "
+            f"{counts[1]}; not in it: {counts[2]}."
         )
     return said
 
