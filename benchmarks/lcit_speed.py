@@ -1,7 +1,7 @@
 """Seconds, level and power of LCIT: `python benchmarks/lcit_speed.py [speed] [level] [power]`.
 
-All flows run in this one process; set OMP_NUM_THREADS to choose its threads. "authors" is what their script took
-on a 2-core machine for the same work.
+All flows run in this one process; set OMP_NUM_THREADS to choose its threads. "authors" is what their script
+took on a 2-core machine for the same work.
 """
 
 from __future__ import annotations

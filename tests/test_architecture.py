@@ -19,6 +19,7 @@ LAYERS = {
     "errors": 0,
     "progress": 0,
     "seeds": 0,
+    "threads": 0,
     "core": 1,
     "inputs": 2,
     "models": 2,

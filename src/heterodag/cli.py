@@ -30,7 +30,11 @@ Delimiter = Annotated[
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line holds the names.")]
 Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
 Refine = Annotated[
-    bool | None, typer.Option("--refine/--no-refine", help="Improve the order by likelihood, or do not.")
+    bool | None,
+    typer.Option(
+        "--refine/--no-refine",
+        help="Only --no-refine, the order by normality as it is, exists so far. [default: --no-refine]",
+    ),
 ]
 
 
@@ -82,13 +86,16 @@ def fit(
     index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
-    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
+    parametrization: Annotated[str | None, typer.Option(help="linear. [default: linear]")] = None,
     form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
     tolerance: Tolerance = None,
     refine: Refine = None,
     selection: Annotated[str | None, typer.Option(help="The edge test. [default: likelihood]")] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
+    correction: Annotated[
+        str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")
+    ] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
@@ -119,6 +126,7 @@ def fit(
         "refine": refine,
         "selection": selection,
         "alpha": alpha,
+        "correction": correction,
         "n_jobs": jobs,
         "random_state": seed,
     }

@@ -23,9 +23,17 @@ _SHOWN = 5
 
 def read_data(X: Any) -> tuple[Array, list[str] | None]:
     """Return `X` as a 2-D float64 array and its column names (None if it has none), or raise `DataError`."""
-    frame = nw.from_native(X, eager_only=True, strict=False)
+    try:
+        frame = nw.from_native(X, eager_only=True, strict=False)
+    except nw.exceptions.DuplicateError:
+        repeated = sorted({str(c) for c in X.columns if list(X.columns).count(c) > 1})
+        raise DataError(f"{_columns(repeated)} there more than once: give every column its own name.") from None
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame)
+    if hasattr(X, "collect"):
+        raise DataError("`X` is a lazy frame, which holds no rows yet: pass X.collect().")
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(float), np.nan)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("`X` is a sparse matrix, which is not supported: pass X.toarray().")
     try:
@@ -40,6 +48,8 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
         )
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: pass real and imaginary parts as columns of their own.")
+    if array.dtype.kind in "mM":
+        raise DataTypeError("`X` holds dates or durations: convert them to numbers, for instance days since a start.")
     if array.dtype.kind not in "fiub":
         return _from_objects(array), None
     return np.asarray(array, dtype=np.float64), None
@@ -67,20 +77,21 @@ def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
 
 def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Array, list[str] | None]:
     names = [str(c) for c in frame.columns]
-    text = [c for c in frame.columns if not _is_numeric(frame[c])]
+    series = dict(zip(names, frame.iter_columns(), strict=True))
+    text = [name for name in names if not _is_numeric(series[name])]
     if text:
-        example = next((v for v in frame[text[0]].to_list() if not _is_number(v)), None)
+        example = next((v for v in series[text[0]].to_list() if not _is_number(v)), None)
         raise DataTypeError(
             f"{_columns(text)} not numeric (for example {example!r} in '{text[0]}'): every column must hold "
             "numbers; drop or encode the others first."
         )
-    columns = [frame[c].cast(nw.Float64).to_numpy() for c in frame.columns]
+    columns = [column.cast(nw.Float64).to_numpy() for column in series.values()]
     if not columns:
         return np.empty((len(frame), 0)), names
     return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64), names
 
 
-def _is_numeric(series: nw.Series[Any]) -> bool:
+def _is_numeric(series: Any) -> bool:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return True
     return series.dtype == nw.Object and all(_is_number(v) for v in series.to_list())

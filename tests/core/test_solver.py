@@ -315,6 +315,18 @@ def test_heavy_tailed_regressors_converge(form):
         assert np.isfinite(fit.theta).all()
 
 
+@pytest.mark.parametrize("precision", [4.0, 6.0])
+def test_a_far_too_precise_start_is_recovered_from(precision):
+    table = Table.standardize(np.random.default_rng(11).normal(size=(250, 2)))
+    design, shape = Design(table, (0,), (1,)), Coefficients("location-scale", 2)
+    start, ridge = np.zeros((4, 1)), shape.ridge(1e-5)
+    best = minimize(design, shape, start, ridge)
+    start[2] = precision
+    found = minimize(design, shape, start, ridge)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.objective, best.objective, atol=1e-8)
+
+
 def test_free_swing_widens_with_the_rows():
     assert free_swing(10) == 2.0
     assert free_swing(10**6) > free_swing(1000) > 2.0

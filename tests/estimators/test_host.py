@@ -108,7 +108,9 @@ def test_latents_look_standard_normal(model):
     assert np.allclose(latents.mean(axis=0), 0.0, atol=0.2)
     assert np.allclose(latents.std(axis=0), 1.0, atol=0.2)
     with pytest.raises(HeterodagError, match="2 columns"):
-        fitted.latents(frame.iloc[:, :2])
+        fitted.latents(frame.to_numpy()[:, :2])
+    with pytest.raises(HeterodagError, match="not those the model was fitted to"):
+        fitted.latents(frame[frame.columns[::-1]])
 
 
 def test_paper_settings_can_be_changed_one_by_one():

@@ -91,6 +91,8 @@ def jarque_bera(samples: Array) -> Array:
 def dagostino_pearson(samples: Array) -> Array:
     """Negative D'Agostino-Pearson K^2 of each row (skewness and kurtosis, each transformed to normality)."""
     n = samples.shape[1]
+    if n < 8:
+        raise ParameterError("normality", "not be 'dagostino' for fewer than 8 rows", f"{n} rows")
     skew, kurtosis = _moments(samples)
     return -(_skewness_z(skew, n) ** 2 + _kurtosis_z(kurtosis, n) ** 2)
 
@@ -153,7 +155,11 @@ def get_statistic(normality: str | Callable[[Array], float]) -> Statistic:
 
 
 def _user_score(user: Callable[[Array], float], sample: Array) -> float:
-    score = np.asarray(user(sample.copy()), dtype=float)
+    found = user(sample.copy())
+    try:
+        score = np.asarray(found, dtype=float)
+    except (TypeError, ValueError):
+        score = np.empty(0)
     if score.size != 1 or not np.isfinite(score).all():
-        raise ParameterError("normality", "return one finite number, larger for more normal samples", score)
+        raise ParameterError("normality", "return one finite number, larger for more normal samples", found)
     return float(score.reshape(()))

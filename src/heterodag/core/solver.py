@@ -23,7 +23,9 @@ from .gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natura
 GAIN_TOLERANCE = 1e-9
 #: Predicted gain below which the observed information replaces the expected one.
 NEWTON_BELOW = 0.3
-MAX_ITERATIONS = 300
+MAX_ITERATIONS = 1000
+#: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
+_LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-3, 1e-12, 1e9
 
 
@@ -314,6 +316,10 @@ class _Minimizer:
             step[moving, i], gain[i], saddle[i] = damped_step(
                 matrix, gradient[moving], self.damping[i], self.stride[i]
             )
+            if (overshoot := abs(step[self.shape.width, i]) / _LONGEST_MOVE) > 1.0:
+                step[:, i] /= overshoot
+                moved = step[moving, i]
+                gain[i] = -(gradient[moving] @ moved) - 0.5 * moved @ (matrix @ moved)
         return step, gain, saddle
 
     def _write_back(self, finished: Mask) -> None:

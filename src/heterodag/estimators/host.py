@@ -14,7 +14,7 @@ from ..core.table import Table
 from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
 from ..independence.recover import CORRECTIONS, recover_dag
 from ..independence.registry import get_selection
-from ..inputs import read_data
+from ..inputs import check_data
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
 from ..ordering import causal_order
 from ..progress import progress_bar
@@ -51,7 +51,7 @@ class HOST(GraphEstimator):
     n_jobs : int, optional
         Parallel workers for the edge tests, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of tests that need randomness ("lcit", "gcm"); the rest is deterministic.
+        Seed of tests that need randomness ("lcit"); the rest is deterministic.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -178,7 +178,9 @@ class HOST(GraphEstimator):
             In the table's column order.
         """
         check_is_fitted(self, "adjacency_")
-        array, _ = read_data(X)
+        array, names = check_data(X)
+        if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
+            raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
         if array.shape[1] != self.n_features_in_:
             raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
         table = Table.standardize(array)
@@ -196,7 +198,7 @@ class HOST(GraphEstimator):
         check_choice("correction", self.correction, CORRECTIONS)
         check_number("tolerance", self.tolerance, low=0.0)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
-        check_integer("verbose", self.verbose, low=0)
+        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
         get_statistic(self.normality)
         get_selection(self.selection)
         if self.refine is not False:

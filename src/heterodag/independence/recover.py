@@ -14,6 +14,7 @@ from ..core.graph import Adjacency, check_order, full_dag
 from ..errors import check_choice, check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..seeds import seed_sequence
+from ..threads import single_threaded
 from .contract import EdgeProblem, EdgeTests
 from .correction import adjust
 from .registry import get_selection
@@ -94,7 +95,8 @@ def recover_dag(
         array, positions, full_dag(positions).astype(bool), parametrization, form,
         seed_sequence(random_state), n_jobs, progress,
     )  # fmt: skip
-    tests = get_selection(selection, names)(problem)
+    with single_threaded():
+        tests = get_selection(selection, names)(problem)
     return decide(problem, tests, alpha, correction, names)
 
 

@@ -40,11 +40,11 @@ def get_selection(selection: str | Callable[..., Any], names: list[str] | None =
             return selection
         user = selection
         return lambda problem: run_pairwise(user, problem, names=names)
-    if selection in _BATCHED:
+    if isinstance(selection, str) and selection in _BATCHED:
         module, function, options = _BATCHED[selection]
         test = getattr(import_module(f".{module}", __package__), function)
         return lambda problem: _call(test, problem, options)
-    if selection in _PAIRWISE:
+    if isinstance(selection, str) and selection in _PAIRWISE:
         module, function, arguments, seeded = _PAIRWISE[selection]
         pairwise = getattr(import_module(f".{module}", __package__), function)
         test = pairwise if arguments is None else pairwise(**arguments)

@@ -12,6 +12,7 @@ from ..core.table import Table
 from ..errors import check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..models.conditional import ConditionalModel
+from ..threads import single_threaded
 from .normality_order import normality_order
 from .result import OrderResult
 
@@ -60,6 +61,7 @@ def causal_order(
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
     array, names = check_data(X)
-    result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
+    with single_threaded():
+        result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names)
