@@ -197,7 +197,7 @@ def test_no_generic_optimiser_finds_a_better_optimum(form, seed):
 def test_gradient_vanishes_and_information_is_positive_at_the_optimum(form):
     rng = np.random.default_rng(5)
     table = Table.standardize(heteroscedastic(rng, 400, 3, targets=4))
-    fit = ConditionalModel(form=form).fit(table, [0, 1, 2], [3, 4, 5, 6])
+    fit = ConditionalModel(form=form, ridge=0.3).fit(table, [0, 1, 2], [3, 4, 5, 6])
     design, shape = Design(table, (0, 1, 2), (3, 4, 5, 6)), Coefficients(form, 4)
     _, gradient, information = evaluate(design, shape, fit.theta, shape.ridge(0.3 / 400), observed=True)
     steps = np.linalg.solve(information, gradient.T[:, :, None])[:, :, 0]

@@ -10,7 +10,7 @@ from heterodag.core.gaussian import FORMS
 from heterodag.core.normality import get_statistic
 from heterodag.core.solver import free_swing
 from heterodag.core.table import Table
-from heterodag.models.conditional import ORDER_RIDGE, ConditionalModel
+from heterodag.models.conditional import ConditionalModel, order_ridge
 from heterodag.ordering.normality_order import next_layer, normality_order
 from heterodag.simulation import simulate
 
@@ -27,7 +27,11 @@ def chain(n, seed, strength=0.9):
 
 def run(X, tolerance=1e-4, form="natural", **keywords):
     return normality_order(
-        Table.standardize(X), ConditionalModel(form=form), get_statistic("shapiro"), tolerance, **keywords
+        Table.standardize(X),
+        ConditionalModel(form=form, ridge=order_ridge(len(X))),
+        get_statistic("shapiro"),
+        tolerance,
+        **keywords,
     )
 
 
@@ -111,7 +115,7 @@ def naive_latent(y, P):
     """Return the latent of y given the columns of P by a generic optimiser from the constant model."""
     n, k = P.shape
     Z = np.column_stack([np.ones(n), P])
-    ridge = np.r_[np.ones(k + 1), 0.0, np.ones(k), 0.0] * ORDER_RIDGE / n
+    ridge = np.r_[np.ones(k + 1), 0.0, np.ones(k), 0.0] * order_ridge(n) / n
 
     def residual(theta):
         s = Z @ theta[k + 1 : -1]

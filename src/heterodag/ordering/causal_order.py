@@ -11,7 +11,7 @@ from ..core.normality import get_statistic
 from ..core.table import Table
 from ..errors import check_number
 from ..inputs import check_data, column_labels, warn_not_converged
-from ..models.conditional import ConditionalModel
+from ..models.conditional import ConditionalModel, order_ridge
 from ..threads import single_threaded
 from .normality_order import normality_order
 from .result import OrderResult
@@ -57,10 +57,11 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    model = ConditionalModel(parametrization, form)
+    model = ConditionalModel(parametrization, form)  # checks the two names before any work
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
     array, names = check_data(X)
+    model = replace(model, ridge=order_ridge(len(array)))
     with single_threaded():
         result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
