@@ -1,10 +1,11 @@
 """How right the order and the edge test are: `python benchmarks/accuracy.py [order] [sachs] [edges] [reference]`.
 
-Writes one CSV of rows per part to benchmarks/results/ and, with --out, a Markdown summary. `order`: order divergence of
-`causal_order` against a plain sort by marginal W on the paper's simulation. `sachs`: the paper's protocol, ten subsamples
-of 700 rows of the raw Sachs table. `edges`: level and power of the likelihood test under the true order. `reference`:
-the authors' data sets and their script's figures, if a folder with them is given (--reference DIR). Seeds start at 10000;
-defaults were chosen on seeds below 1000.
+Writes one CSV of rows per part to benchmarks/results/; --out makes a Markdown summary of all stored rows.
+
+`order`: order divergence of `causal_order` against a plain sort by marginal W on the paper's simulation. `sachs`: the
+paper's protocol, ten subsamples of 700 rows of the raw Sachs table. `edges`: level and power of the likelihood test
+under the true order. `reference`: the authors' data sets and their script's figures, if a folder with them is given
+(--reference DIR). Seeds start at 10000; defaults were chosen on seeds below 1000.
 """
 
 import os
@@ -50,7 +51,10 @@ def order_part(args):
         (version, n, g, k, FIRST_SEED + s)
         for version in ("text", "code") for n in (500, 5000) for g, k in GRAPHS for s in range(args.seeds)
     ]  # fmt: skip
-    rows = Parallel(args.jobs)(delayed(order_row)(*cell) for cell in cells)
+    return Parallel(args.jobs)(delayed(order_row)(*cell) for cell in cells)
+
+
+def order_lines(rows):
     lines = ["## Order divergence, d = 10, `refine=False`", ""]
     lines += ["| generator | n | graphs | HOST | sort by marginal W | ratio |", "|---|---|---|---|---|---|"]
     for version in ("text", "code"):
@@ -60,7 +64,7 @@ def order_part(args):
                 host, marginal = (np.mean([r[key] for r in some]) for key in ("host", "marginal_w"))
                 ratio = f"{host:.2f} | {marginal:.2f} | {host / marginal:.2f}"
                 lines.append(f"| {version} | {n} | {graph} ({len(some)} tables) | {ratio} |")
-    return rows, lines
+    return lines
 
 
 def sachs_row(draw):
@@ -77,13 +81,16 @@ def sachs_row(draw):
 
 
 def sachs_part(args):
-    rows = Parallel(args.jobs)(delayed(sachs_row)(draw) for draw in range(10))
+    return Parallel(args.jobs)(delayed(sachs_row)(draw) for draw in range(10))
+
+
+def sachs_lines(rows):
     lines = ["## Sachs, ten subsamples of 700 rows, raw values, `refine=False`", ""]
     lines += ["| measure | mean | standard error |", "|---|---|---|"]
     for key in list(rows[0])[1:]:
         values = np.array([r[key] for r in rows], dtype=float)
         lines.append(f"| {key} | {values.mean():.1f} | {values.std(ddof=1) / np.sqrt(10):.2f} |")
-    return rows, lines
+    return lines
 
 
 def edge_rows(version, n, graph, degree, seed):
@@ -103,7 +110,10 @@ def edges_part(args):
         (version, n, g, k, FIRST_SEED + s)
         for version in ("text", "code") for n in (500, 3000) for g, k in GRAPHS for s in range(args.edge_seeds)
     ]  # fmt: skip
-    rows = [row for found in Parallel(args.jobs)(delayed(edge_rows)(*cell) for cell in cells) for row in found]
+    return [row for found in Parallel(args.jobs)(delayed(edge_rows)(*cell) for cell in cells) for row in found]
+
+
+def edges_lines(rows):
     lines = ["## Likelihood edge test, true order, d = 10", ""]
     lines += ["| generator | n | null pairs | level 0.05 | level 0.001 | edges | power 0.001 |", "|---|" + "---|" * 6]
     for version in ("text", "code"):
@@ -112,10 +122,10 @@ def edges_part(args):
             null, edge = (np.array([r["pvalue"] for r in some if r["edge"] == e]) for e in (0, 1))
             level = f"{(null < 0.05).mean():.3f} | {(null < 0.001).mean():.4f}"
             lines.append(f"| {version} | {n} | {len(null)} | {level} | {len(edge)} | {(edge < 0.001).mean():.3f} |")
-    return rows, lines
+    return lines
 
 
-def reference_row(path):
+def reference_row(path, script):
     stored = np.load(path)
     graph, n, *_ = path.stem.split("_")
     with warnings.catch_warnings():
@@ -123,56 +133,92 @@ def reference_row(path):
         order = causal_order(stored["X"]).order
     return {
         "set": path.stem, "graph": f"{graph[:2]}-{graph[2:]}", "n": int(n[1:]),
-        "host": metrics.order_divergence(order, stored["A"]),
+        "host": metrics.order_divergence(order, stored["A"]), "script": script,
     }  # fmt: skip
 
 
 def reference_part(args):
-    lines = ["## The authors' data sets, d = 10, linear: order divergence summed over seeds", ""]
-    lines += ["| n | graphs | HOST | authors' script |", "|---|---|---|---|"]
     with open(args.reference / "reference_host.csv") as file:
         theirs = {
             f"{r['dag_type']}{r['k']}_n{r['n']}_d{r['d']}_lin_s{r['seed']}": float(r["order_divergence"])
             for r in csv.DictReader(file) if r["linear"] == "1" and r["d"] == "10" and r["order_divergence"]
         }  # fmt: skip
     paths = [p for p in sorted((args.reference / "sets").glob("*_d10_lin_s*.npz")) if p.stem in theirs]
-    rows = Parallel(args.jobs)(delayed(reference_row)(path) for path in paths)
+    return Parallel(args.jobs)(delayed(reference_row)(path, theirs[path.stem]) for path in paths)
+
+
+def reference_lines(rows):
+    lines = ["## The authors' data sets, d = 10, linear: order divergence summed over seeds", ""]
+    lines += ["| n | graphs | HOST | authors' script |", "|---|---|---|---|"]
     for n, graph in sorted({(r["n"], r["graph"]) for r in rows}):
         some = [r for r in rows if r["n"] == n and r["graph"] == graph]
-        ours, script = sum(r["host"] for r in some), sum(theirs[r["set"]] for r in some)
-        lines.append(f"| {n} | {graph} ({len(some)} sets) | {ours} | {script:.0f} |")
-    return rows, lines
+        ours, script = (sum(r[key] for r in some) for key in ("host", "script"))
+        lines.append(f"| {n} | {graph} ({len(some)} sets) | {ours:.0f} | {script:.0f} |")
+    return lines
 
 
-PARTS = {"order": order_part, "sachs": sachs_part, "edges": edges_part, "reference": reference_part}
+PARTS = {
+    "order": (order_part, order_lines),
+    "sachs": (sachs_part, sachs_lines),
+    "edges": (edges_part, edges_lines),
+    "reference": (reference_part, reference_lines),
+}
+
+
+def store(part, rows):
+    RESULTS.mkdir(exist_ok=True)
+    with open(RESULTS / f"accuracy_{part}.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def stored(part):
+    """Return the rows of a part that ran before, numbers as numbers."""
+    path = RESULTS / f"accuracy_{part}.csv"
+    if not path.exists():
+        return []
+    with open(path) as file:
+        return [{k: _number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+
+
+def _number(text):
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help="of: " + ", ".join(PARTS))
     parser.add_argument("--seeds", type=int, default=20, help="tables per setting of `order`")
-    parser.add_argument("--edge-seeds", type=int, default=10, help="tables per setting of `edges`")
+    parser.add_argument("--edge-seeds", type=int, default=6, help="tables per setting of `edges`")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--reference", type=Path, help="folder with reference_host.csv and sets/")
-    parser.add_argument("--out", type=Path, help="Markdown file to write")
+    parser.add_argument("--out", type=Path, help="Markdown file to write from all rows stored so far")
     args = parser.parse_args()
-    parts = args.parts or [name for name in PARTS if name != "reference" or args.reference]
-    text = [
-        "# Accuracy",
-        "",
-        f"Made by `python benchmarks/accuracy.py {' '.join(args.parts)}`; rows in benchmarks/results.",
-        "",
-    ]
-    RESULTS.mkdir(exist_ok=True)
-    for part in parts:
-        rows, lines = PARTS[part](args)
-        with open(RESULTS / f"accuracy_{part}.csv", "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        print("\n".join(lines), "\n", flush=True)
-        text += [*lines, ""]
+    for part in args.parts:
+        run, summarize = PARTS[part]
+        rows = run(args)
+        store(part, rows)
+        print("\n".join(summarize(rows)), "\n", flush=True)
     if args.out:
+        text = ["# Accuracy", "", "Made by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows in"]
+        text += [
+            "benchmarks/results, which `python benchmarks/accuracy.py order sachs edges` makes (`reference` needs the"
+        ]
+        text += [
+            "authors' data sets). Generator `text` follows the paper's words, `code` the authors' published code; see"
+        ]
+        text += ["`simulate`. Defaults were chosen on other seeds.", ""]
+        for part, (_, summarize) in PARTS.items():
+            if rows := stored(part):
+                text += [*summarize(rows), ""]
         args.out.write_text("\n".join(text))
 
 

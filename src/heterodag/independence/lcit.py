@@ -184,17 +184,20 @@ def pair_pvalues(
     """Return the p-value of every pair of columns of `X` given others, the flows trained in batches."""
     if len(X) < LEAST_ROWS:
         raise DataError(f"LCIT needs at least {LEAST_ROWS} rows; got {len(X)}.")
+    from heterodag.independence import _flows
+
     row_seed, *start_seeds = _spawn(seed, 3)
     # Nothing below depends on the order of the rows: shuffled once, they need no further index.
     scores = normal_scores(X)[np.random.default_rng(row_seed).permutation(len(X))]
-    results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_chunk_pvalues)(scores, chunk, start_seeds, settings) for chunk in _chunks(pairs, len(X))
-    )
     pvalues: list[float] = []
-    for found in results:
-        pvalues.extend(found)
-        if progress is not None:
-            progress(len(pvalues) / len(pairs))
+    with _flows.one_thread():
+        results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_chunk_pvalues)(scores, chunk, start_seeds, settings) for chunk in _chunks(pairs, len(X))
+        )
+        for found in results:
+            pvalues.extend(found)
+            if progress is not None:
+                progress(len(pvalues) / len(pairs))
     return np.array(pvalues)
 
 
