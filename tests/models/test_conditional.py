@@ -118,7 +118,7 @@ def test_the_natural_form_is_closed_under_shifts_of_the_target():
 
 
 @both_forms
-@pytest.mark.parametrize("n", [4001, 9000, 40_000])
+@pytest.mark.parametrize("n", [4001, 12_000, 90_000])
 def test_the_coarse_start_reaches_the_optimum_of_a_direct_fit(form, n, monkeypatch):
     rng = np.random.default_rng(n)
     x = predecessors(rng, n)
@@ -130,7 +130,7 @@ def test_the_coarse_start_reaches_the_optimum_of_a_direct_fit(form, n, monkeypat
     )
     model = ConditionalModel(form=form)
     coarse = model.fit(table, [0, 1], [2, 3])
-    assert seen == [n] if n <= 4000 else len(seen) > 1
+    assert (len(seen) > 1) == (n > 10_000)
     assert seen[-1] == n
     design, shape = Design(table, (0, 1), (2, 3)), Coefficients(form, 3)
     direct = minimize(design, shape, np.zeros((shape.size, 2)), shape.ridge(model.ridge / n))

@@ -26,7 +26,7 @@ NEWTON_BELOW = 0.3
 MAX_ITERATIONS = 1000
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
-_DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-3, 1e-12, 1e9
+_DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
 
 
 @dataclass(frozen=True)

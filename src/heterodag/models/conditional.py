@@ -31,7 +31,7 @@ def order_ridge(n: int) -> float:
 
 
 #: Fits on more rows than this start from a fit on every eighth row (and so on downwards).
-_COARSE_ROWS = 2000
+_COARSE_ROWS = 5000
 _COARSE_STEP = 8
 _COARSE_TOLERANCE = 1e-5
 
