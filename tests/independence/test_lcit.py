@@ -13,6 +13,7 @@ from heterodag.errors import DataError, MissingExtraError, ParameterError
 from heterodag.independence import lcit as module
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.lcit import DEFAULTS, FlowSettings, Pair, lcit, lcit_edges, pair_pvalues
+from heterodag.independence.partial_correlation import partial_correlation
 from heterodag.simulation import simulate
 
 torch = pytest.importorskip("torch")
@@ -145,6 +146,25 @@ def test_minibatches_cover_the_rows_that_are_not_held_out():
         assert rows == list(range(first, n))
 
 
+def test_partial_correlations_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((4, 5, 40))
+    latents = rng.standard_normal((4, 2, 40)) + Z[:, :2]
+    Z[1, 3:] = 0  # columns that are not used
+    Z[2, 4] = Z[2, 3] - 2 * Z[2, 0] + 1  # a column that adds nothing
+    latents[3, 0] = Z[3].sum(axis=0) + 3  # a latent that Z explains
+    r, ranks = flows.partial_correlations(latents, Z)
+    assert ranks.tolist() == [5, 3, 4, 5]
+    expected = [partial_correlation(*pair, given.T) for pair, given in zip(latents, Z, strict=True)]
+    np.testing.assert_allclose(module.fisher_test(r, 40 - 3 - ranks), expected, rtol=1e-9)
+    assert r[3] == 0
+
+
+def test_fisher_test():
+    found = module.fisher_test(np.array([0.0, math.tanh(0.196), -math.tanh(0.196), 1, 1]), np.array([100] * 4 + [0]))
+    np.testing.assert_allclose(found, [1, 0.05, 0.05, 0, 1], atol=1e-5)
+
+
 # --- one computation for all pairs --------------------------------------------------------------------------
 
 
@@ -231,6 +251,19 @@ def test_the_global_state_of_torch_and_numpy_is_left_alone():
     assert found[0] == found[1]
 
 
+def test_the_number_of_threads_changes_nothing():
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(lcit_edges(problem(), QUICK).pvalues)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_array_equal(*found)
+
+
 # --- invariances --------------------------------------------------------------------------------------------
 
 
@@ -295,6 +328,10 @@ def test_values_that_are_not_finite(bad):
         samples[place].flat[3] = bad
         with pytest.raises(DataError, match=f"`{'xyZ'[place]}` has missing or infinite values"):
             lcit(*samples)
+    tested = problem()
+    tested.X[2, 1] = bad
+    with pytest.raises(DataError, match="The table has missing or infinite values"):
+        lcit_edges(tested)
 
 
 def test_too_few_rows():

@@ -14,13 +14,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
-from scipy.special import ndtri
+from scipy.special import erfc, ndtri
 from scipy.stats import rankdata
 
 from heterodag.errors import DataError, MissingExtraError, check_integer, check_number
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.pairwise import check_samples
-from heterodag.independence.partial_correlation import partial_correlation
 
 Seed: TypeAlias = int | Generator | SeedSequence | None
 
@@ -184,6 +183,8 @@ def pair_pvalues(
     """Return the p-value of every pair of columns of `X` given others, the flows trained in batches."""
     if len(X) < LEAST_ROWS:
         raise DataError(f"LCIT needs at least {LEAST_ROWS} rows; got {len(X)}.")
+    if not np.isfinite(X).all():
+        raise DataError("The table has missing or infinite values. Remove these rows or fill them in first.")
     from heterodag.independence import _flows
 
     row_seed, *start_seeds = _spawn(seed, 3)
@@ -208,7 +209,7 @@ def normal_scores(X: Array) -> Array:
 
 def _chunk_pvalues(
     scores: Array, pairs: Sequence[Pair], start_seeds: Sequence[SeedSequence], settings: FlowSettings
-) -> list[float]:
+) -> Array:
     """Train two flows per pair, those of x with the first of the two starts, those of y with the second."""
     from heterodag.independence import _flows
 
@@ -219,15 +220,19 @@ def _chunk_pvalues(
     given = np.zeros((2 * len(pairs), max(1, *widths), len(scores)))
     for index, pair in enumerate(pairs):
         given[2 * index : 2 * index + 2, : widths[index]] = scores[:, list(pair.given)].T
-    latents = _flows.flow_latents(scores[:, targets].T, given, np.repeat(widths, 2), starts * len(pairs), settings)
-    return [_latent_test(scores, pair, *latents[2 * index : 2 * index + 2]) for index, pair in enumerate(pairs)]
-
-
-def _latent_test(scores: Array, pair: Pair, latent_x: Array, latent_y: Array) -> float:
+    widths_of_flows, starts_of_flows = np.repeat(widths, 2), starts * len(pairs)
+    latents = _flows.flow_latents(scores[:, targets].T, given, widths_of_flows, starts_of_flows, settings)
+    r, rank = _flows.partial_correlations(latents.reshape(len(pairs), 2, -1), given[::2])
     # A constant has no latent of its own: what the flow made of it is a function of Z.
-    if not (np.ptp(scores[:, pair.x]) and np.ptp(scores[:, pair.y])):
-        return 1.0
-    return partial_correlation(latent_x, latent_y, scores[:, list(pair.given)])
+    varies = np.ptp(scores[:, targets], axis=0).reshape(-1, 2).all(axis=1)
+    return np.where(varies, fisher_test(r, len(scores) - rank - 3), 1.0)
+
+
+def fisher_test(r: Array, freedom: Array) -> Array:
+    """Return the two-sided p-values of correlations: `sqrt(freedom) atanh(r)` is standard normal if they are 0."""
+    # A perfect correlation would make z infinite; its p-value is 0 either way.
+    z = np.arctanh(np.minimum(np.abs(r), 1 - np.finfo(float).epsneg))
+    return np.where(freedom > 0, erfc(np.sqrt(np.maximum(freedom, 0) / 2) * z), 1.0)
 
 
 def _chunks(pairs: Sequence[Pair], n: int) -> Iterator[Sequence[Pair]]:
