@@ -71,11 +71,11 @@ def candidates(order):
     ("draw", "n", "k", "runs"),
     [
         (linear, 500, 0, 100),
-        (linear, 500, 1, 300),
-        (linear, 500, 5, 400),
+        (linear, 500, 1, 250),
+        (linear, 500, 5, 250),
         (linear, 100, 40, 200),
-        (scaled, 500, 1, 400),
-        (scaled, 500, 3, 400),
+        (scaled, 500, 1, 250),
+        (scaled, 500, 3, 250),
         (scaled, 2000, 1, 100),
     ],
 )
