@@ -28,6 +28,13 @@ from heterodag.core.normality import shapiro_wilk
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 FIRST_SEED = 10_000
 RESULTS = Path(__file__).parent / "results"
+HEAD = """# Accuracy
+
+Made by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows in benchmarks/results, which
+`python benchmarks/accuracy.py order sachs edges` makes (`reference` needs the authors' data sets). Generator `text`
+follows the paper's words, `code` the authors' published code; see `simulate`. Constants were compared on seeds below
+1000. The tables of `order` were also made at ridge strengths 0.3 and 0.1 before the present rule, between the two, was
+settled; read them as such."""
 
 
 def marginal_sort(X):
@@ -208,20 +215,7 @@ def main():
         store(part, rows)
         print("\n".join(summarize(rows)), "\n", flush=True)
     if args.out:
-        text = ["# Accuracy", "", "Made by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows in"]
-        text += [
-            "benchmarks/results, which `python benchmarks/accuracy.py order sachs edges` makes (`reference` needs the"
-        ]
-        text += [
-            "authors' data sets). Generator `text` follows the paper's words, `code` the authors' published code; see"
-        ]
-        text += [
-            "`simulate`. Constants were compared on seeds below 1000. The tables of `order` were made for three strengths"
-        ]
-        text += [
-            "of the ridge (0.3, 0.1, and the present one between them) before the last was settled; read them as such.",
-            "",
-        ]
+        text = [*HEAD.splitlines(), ""]
         for part, (_, summarize) in PARTS.items():
             if rows := stored(part):
                 text += [*summarize(rows), ""]
