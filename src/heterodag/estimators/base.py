@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.gaussian import Array
 from ..inputs import check_data, column_labels
 
 if TYPE_CHECKING:
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     """Shared surface: subclasses set `adjacency_` (entry [i, j] is 1 for i -> j) and, if they have one, `order_`."""
 
-    def _read(self, X: Any) -> Any:
-        """Check `X`, remember its width and names, and return the array."""
+    def _read(self, X: Any) -> tuple[Array, list[str] | None]:
+        """Check `X`, remember its width and names, and return the array and the names."""
         array, names = check_data(X)
         self.n_features_in_ = array.shape[1]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return array
+        return array, names
 
     def names(self) -> list[str]:
         """Return the column names, x0, x1, ... if the table had none."""

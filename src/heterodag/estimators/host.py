@@ -9,15 +9,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.gaussian import FORMS, Array
+from ..core.graph import full_dag
 from ..core.normality import get_statistic
 from ..core.table import Table
 from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
-from ..independence.recover import CORRECTIONS, recover_dag
+from ..independence.contract import EdgeProblem
+from ..independence.recover import CORRECTIONS, find_dag
 from ..independence.registry import get_selection
 from ..inputs import check_data
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
-from ..ordering import causal_order
+from ..ordering.causal_order import find_order
 from ..progress import progress_bar
+from ..seeds import seed_sequence
 from .base import GraphEstimator
 
 
@@ -135,19 +138,17 @@ class HOST(GraphEstimator):
             The fitted estimator.
         """
         self._check_parameters()
-        array = self._read(X)
-        table = array if not hasattr(self, "feature_names_in_") else X
+        seed = seed_sequence(self.random_state)
+        array, names = self._read(X)
+        model = ConditionalModel(self.parametrization, self.form)
         with progress_bar("ordering", enabled=bool(self.verbose)) as tick:
-            order = causal_order(
-                table, parametrization=self.parametrization, form=self.form, normality=self.normality,
-                tolerance=self.tolerance, progress=tick,
-            )  # fmt: skip
+            order = find_order(array, names, model, get_statistic(self.normality), float(self.tolerance), tick)
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            graph = recover_dag(
-                table, order.order, selection=self.selection, alpha=self.alpha, correction=self.correction,
-                parametrization=self.parametrization, form=self.form, n_jobs=self.n_jobs,
-                random_state=self.random_state, progress=tick,
+            problem = EdgeProblem(
+                array, order.order, full_dag(order.order).astype(bool), self.parametrization, self.form, seed,
+                self.n_jobs, tick,
             )  # fmt: skip
+            graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names)
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("mean_pvalues", "variance_pvalues"):

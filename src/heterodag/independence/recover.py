@@ -15,7 +15,7 @@ from ..errors import check_choice, check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..seeds import seed_sequence
 from ..threads import single_threaded
-from .contract import EdgeProblem, EdgeTests
+from .contract import EdgeProblem
 from .correction import adjust
 from .registry import get_selection
 
@@ -95,15 +95,19 @@ def recover_dag(
         array, positions, full_dag(positions).astype(bool), parametrization, form,
         seed_sequence(random_state), n_jobs, progress,
     )  # fmt: skip
+    return find_dag(problem, selection, alpha, correction, names)
+
+
+def find_dag(
+    problem: EdgeProblem,
+    selection: str | Callable[..., Any],
+    alpha: float,
+    correction: str,
+    names: list[str] | None,
+) -> DAGResult:
+    """Test the candidates of a table that has been checked already, and turn p-values into edges."""
     with single_threaded():
         tests = get_selection(selection, names)(problem)
-    return decide(problem, tests, alpha, correction, names)
-
-
-def decide(
-    problem: EdgeProblem, tests: EdgeTests, alpha: float, correction: str, names: list[str] | None
-) -> DAGResult:
-    """Turn p-values into edges."""
     warn_not_converged(tests.details.get("not_converged", []), column_labels(len(problem.order), names))
     pvalues = adjust(tests.pvalues, correction)
     adjacency = (np.nan_to_num(pvalues, nan=1.0) < alpha).astype(np.int8)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.gaussian import Array
-from ..core.normality import get_statistic
+from ..core.normality import Statistic, get_statistic
 from ..core.table import Table
 from ..errors import check_number
 from ..inputs import check_data, column_labels, warn_not_converged
@@ -61,6 +61,18 @@ def causal_order(
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
     array, names = check_data(X)
+    return find_order(array, names, model, statistic, tolerance, progress)
+
+
+def find_order(
+    array: Array,
+    names: list[str] | None,
+    model: ConditionalModel,
+    statistic: Statistic,
+    tolerance: float,
+    progress: Callable[[float], None] | None = None,
+) -> OrderResult:
+    """Order a table that has been checked already."""
     model = replace(model, ridge=order_ridge(len(array)))
     with single_threaded():
         result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
