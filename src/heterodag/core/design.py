@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +26,17 @@ def linear_basis(predecessors: Array) -> Array:
     return Z
 
 
+def combine(coefficients: Array, Z: Array) -> Array:
+    """Return the linear predictors (targets, rows) of coefficients (p, targets).
+
+    `Z` is the design (p, rows) that all targets share, or one design per target (targets, p, rows).
+    """
+    if Z.ndim == 2:
+        return coefficients.T @ Z
+    predictors: Array = np.matmul(coefficients.T[:, None, :], Z)[:, 0]
+    return predictors
+
+
 @dataclass(frozen=True)
 class Block:
     """Some observations (along the last axis) of the design, of its products, and of the targets."""
@@ -32,6 +44,34 @@ class Block:
     Z: Array
     products: Array
     Y: Array
+
+    def sums(self, weights: Array) -> Array:
+        """Return the sums over rows of weights (kinds, targets, rows) times each column of the design."""
+        return weights @ self.Z.T
+
+    def weigh(self, weights: Array) -> Array:
+        """Return the sums over rows of weights (kinds, targets, rows) times each product of columns."""
+        return weights @ self.products.T
+
+    def regressors_of(self, target: int) -> Array:
+        """Return the design of one target."""
+        return self.Z
+
+
+class Regression(Protocol):
+    """What the solver asks of a design: blocks of rows, and where products of columns are."""
+
+    targets: Sequence[int]
+    width: int
+    n_products: int
+    symmetric: Index
+
+    @property
+    def n_rows(self) -> int:
+        """Number of observations."""
+
+    def blocks(self, active: Index | None = None) -> Iterator[Block]:
+        """Iterate over the observations of the targets numbered `active`."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from .design import Block, Design
+from .design import Block, Regression, combine
 from .gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natural_terms, residuals
 
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
@@ -26,6 +26,8 @@ NEWTON_BELOW = 0.3
 MAX_ITERATIONS = 1000
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
+#: Steps of models with at most this many coefficients are found for all targets together.
+_SMALL = 11
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
 
 
@@ -45,10 +47,10 @@ class Coefficients:
         return 2 * self.width + (self.form == "natural")
 
     def predictors(self, theta: Array, Z: Array) -> tuple[Array, Array, Array | float]:
-        """Return `A`, `s` (targets, observations) and `m` (targets, 1) for a design (p, observations)."""
+        """Return `A`, `s` (targets, observations) and `m` (targets, 1); `Z` is as `core.design.combine` says."""
         p = self.width
         location = theta[2 * p][:, None] if self.form == "natural" else 0.0
-        return theta[:p].T @ Z, theta[p : 2 * p].T @ Z, location
+        return combine(theta[:p], Z), combine(theta[p : 2 * p], Z), location
 
     def ridge(self, strength: float) -> Array:
         """Return the ridge (size, 1): intercepts are free, except the one that competes with `m`."""
@@ -105,16 +107,15 @@ class _Barrier:
     gradient: Array
     information: Array
 
-    def add(self, shape: Coefficients, theta: Array, block: Block) -> None:
-        slopes = theta[shape.width + 1 : 2 * shape.width]
-        swing = slopes.T @ block.Z[1:]
-        for i in np.flatnonzero((np.abs(swing) > self.limit).any(axis=1)):
-            rows = np.flatnonzero(np.abs(swing[i]) > self.limit)
-            excess = swing[i, rows] - np.sign(swing[i, rows]) * self.limit
-            Z = block.Z[1:, rows]
-            self.loss[i] += 0.5 * excess @ excess
-            self.gradient[1:, i] += Z @ excess
-            self.information[i, 1:, 1:] += Z @ Z.T
+    def add(self, shape: Coefficients, theta: Array, block: Block, symmetric: Index) -> None:
+        swing = combine(theta[shape.width + 1 : 2 * shape.width], block.Z[..., 1:, :])
+        beyond = np.abs(swing) > self.limit
+        if not beyond.any():
+            return
+        excess = np.where(beyond, swing - np.copysign(self.limit, swing), 0.0)
+        self.loss += 0.5 * np.einsum("ij,ij->i", excess, excess)
+        self.gradient[1:] += block.sums(excess[None])[0].T[1:]
+        self.information[:, 1:, 1:] += block.weigh(beyond[None].astype(float))[0][:, symmetric[1:, 1:]]
 
 
 @dataclass
@@ -134,7 +135,7 @@ class _State:
         return _State(self.objective[mask], self.gradient[:, mask], self.information[mask])
 
 
-def objective(design: Design, shape: Coefficients, theta: Array, ridge: Array) -> Array:
+def objective(design: Regression, shape: Coefficients, theta: Array, ridge: Array) -> Array:
     """Return the penalised mean loss of each target; infinite where an observation overflows."""
     total, limit = np.zeros(theta.shape[1]), free_swing(design.n_rows)
     with np.errstate(all="ignore"):
@@ -148,7 +149,7 @@ def objective(design: Design, shape: Coefficients, theta: Array, ridge: Array) -
 
 
 def derivatives(
-    design: Design, shape: Coefficients, theta: Array, ridge: Array, observed: Array, active: Index
+    design: Regression, shape: Coefficients, theta: Array, ridge: Array, observed: Array, active: Index
 ) -> tuple[Array, Array, Array]:
     """Return objective (m,), gradient (size, m) and information (m, size, size) of the active targets.
 
@@ -169,24 +170,24 @@ def derivatives(
 
 
 def _accumulate(
-    blocks: Iterable[Block], design: Design, shape: Coefficients, theta: Array, observed: Array
+    blocks: Iterable[Block], design: Regression, shape: Coefficients, theta: Array, observed: Array
 ) -> _State:
     k, p = theta.shape[1], shape.width
     stacked = 3 if shape.form == "natural" else 2
     loss, first = np.zeros(k), np.zeros((stacked * k, p))
     second = np.zeros((3 * k, design.n_products))
     barrier = _Barrier(free_swing(design.n_rows), np.zeros(k), np.zeros((p, k)), np.zeros((k, p, p)))
-    slope, corner, column_sums = np.zeros(k), np.zeros(k), np.zeros(p)
+    slope, corner, column_sums = np.zeros(k), np.zeros(k), np.zeros((k, p))
     for block in blocks:
-        terms = _row_terms(shape, theta, block, observed[:, None])
+        terms = row_terms(shape, theta, block, observed[:, None])
         loss += terms.loss.sum(axis=1)
-        barrier.add(shape, theta, block)
-        first += terms.first.reshape(stacked * k, -1) @ block.Z.T
-        second += terms.second.reshape(3 * k, -1) @ block.products.T
+        barrier.add(shape, theta, block, design.symmetric)
+        first += block.sums(terms.first).reshape(stacked * k, p)
+        second += block.weigh(terms.second).reshape(3 * k, design.n_products)
         if terms.m is not None and terms.mm is not None:
             slope += terms.m.sum(axis=1)
             corner += terms.mm.sum(axis=1)
-            column_sums += block.Z.sum(axis=1)
+            column_sums += block.Z.sum(axis=-1)
     gradient, information = _assemble(first, second, design, shape)
     if shape.form == "natural":
         gradient[2 * p] = -slope
@@ -198,14 +199,15 @@ def _accumulate(
     return _State(0.5 * loss + barrier.loss, gradient, information)
 
 
-def _row_terms(shape: Coefficients, theta: Array, block: Block, observed: Array) -> RowTerms:
+def row_terms(shape: Coefficients, theta: Array, block: Block, observed: Array) -> RowTerms:
+    """Return what every row of a block contributes at `theta`; `observed` is (targets, 1)."""
     A, s, m = shape.predictors(theta, block.Z)
     if shape.form == "natural":
         return natural_terms(block.Y, A, s, np.asarray(m), observed)
     return location_scale_terms(block.Y, A, s, observed)
 
 
-def _assemble(first: Array, second: Array, design: Design, shape: Coefficients) -> tuple[Array, Array]:
+def _assemble(first: Array, second: Array, design: Regression, shape: Coefficients) -> tuple[Array, Array]:
     """Spread the sums over columns and over products of columns into a gradient and a matrix per target."""
     p, k = shape.width, len(second) // 3
     gradient = np.empty((shape.size, k))
@@ -218,7 +220,7 @@ def _assemble(first: Array, second: Array, design: Design, shape: Coefficients) 
 
 
 def minimize(
-    design: Design,
+    design: Regression,
     shape: Coefficients,
     start: Array,
     ridge: Array,
@@ -251,7 +253,7 @@ class _Minimizer:
 
     def __init__(
         self,
-        design: Design,
+        design: Regression,
         shape: Coefficients,
         start: Array,
         ridge: Array,
@@ -305,6 +307,8 @@ class _Minimizer:
 
     def _propose(self) -> tuple[Array, Array, Mask]:
         """Return every active target's step, the fall it predicts, and whether the target is near a saddle."""
+        if self.free is None and self.shape.size <= _SMALL:
+            return self._propose_together()
         k = len(self.active)
         step, gain, saddle = np.zeros((self.shape.size, k)), np.zeros(k), np.zeros(k, bool)
         for i, target in enumerate(self.active):
@@ -322,6 +326,14 @@ class _Minimizer:
                 gain[i] = -(gradient[moving] @ moved) - 0.5 * moved @ (matrix @ moved)
         return step, gain, saddle
 
+    def _propose_together(self) -> tuple[Array, Array, Mask]:
+        """Do the same for all active targets in one go; worth it for small matrices."""
+        matrix, gradient = self.state.information, self.state.gradient.T
+        step, saddle = damped_steps(matrix, gradient, self.damping, self.stride)
+        step /= np.maximum(np.abs(step[:, self.shape.width]) / _LONGEST_MOVE, 1.0)[:, None]
+        gain = -np.einsum("ki,ki->k", gradient, step) - 0.5 * np.einsum("ki,kij,kj->k", step, matrix, step)
+        return step.T, gain, saddle
+
     def _write_back(self, finished: Mask) -> None:
         where = self.active[finished]
         self.result.theta[:, where] = self.theta[:, finished]
@@ -330,6 +342,18 @@ class _Minimizer:
         self.active, self.theta = self.active[rest], self.theta[:, rest]
         self.damping, self.newton, self.stride = self.damping[rest], self.newton[rest], self.stride[rest]
         self.state = self.state.keep(rest)
+
+
+def damped_steps(information: Array, gradient: Array, damping: Array, stride: Array) -> tuple[Array, Mask]:
+    """Return the steps of `damped_step` for a stack of targets (k, size, size), from one stacked decomposition."""
+    root = np.sqrt(np.abs(np.einsum("kii->ki", information)) + 1e-12)
+    values, vectors = np.linalg.eigh(information / (root[:, :, None] * root[:, None, :]))
+    saddle = values[:, 0] + damping <= 1e-15
+    plain = 1.0 / np.where(saddle[:, None], 1.0, values + damping[:, None])
+    lifted = stride[:, None] / (np.abs(values) + np.maximum(damping, 1e-8)[:, None])
+    inverse = np.where(saddle[:, None], lifted, plain)
+    along = np.einsum("kij,ki->kj", vectors, gradient / root)
+    return -np.einsum("kij,kj->ki", vectors, inverse * along) / root, saddle
 
 
 def damped_step(information: Array, gradient: Array, damping: float, stride: float) -> tuple[Array, float, bool]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .design import Design
+from .design import Design, Regression
 from .gaussian import Array, Mask
 from .solver import Coefficients, derivatives
 
@@ -41,6 +41,19 @@ def least_squares_starts(design: Design, shape: Coefficients) -> list[Array]:
     log_variance = inverse @ log_moment / n
     log_variance[0] -= _LOG_CHI2
     return [_constant_variance(shape, beta, variance), profiled_start(design, shape, -log_variance)]
+
+
+def constant_variance_start(design: Regression, shape: Coefficients) -> Array:
+    """Return least squares with constant variance for any design, also one in which targets have their own parents."""
+    m, p, n = len(design.targets), shape.width, design.n_rows
+    gram, moment = np.zeros((m, design.n_products)), np.zeros((m, p))
+    for block in design.blocks():
+        gram += block.weigh(np.ones((1, *block.Y.shape)))[0]
+        moment += block.sums(block.Y[None])[0]
+    matrix = gram[:, design.symmetric] / n + 1e-8 * np.eye(p)
+    beta = np.linalg.solve(matrix, moment[:, :, None] / n)[:, :, 0]
+    variance = 1.0 - np.einsum("kp,kp->k", beta, moment / n)  # targets are standardised
+    return _constant_variance(shape, beta.T, np.maximum(variance, 1e-12))
 
 
 def _constant_variance(shape: Coefficients, beta: Array, variance: Array) -> Array:

@@ -1,0 +1,104 @@
+"""Regressions in which every target has parents of its own: the sparse counterpart of `design`.
+
+The designs of a batch are one three-dimensional array, so that the solver treats hundreds of small regressions at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .design import Block
+from .gaussian import Array, Index
+from .table import CACHE_BYTES, Table, row_slices
+
+
+@dataclass(frozen=True)
+class ParentBlock(Block):
+    """A block whose arrays `Z` (targets, p, rows) and `products` have a first axis for the targets."""
+
+    def sums(self, weights: Array) -> Array:
+        """Return the sums over rows of weights (kinds, targets, rows) times each column of the target's design."""
+        return _per_target(self.Z, weights)
+
+    def weigh(self, weights: Array) -> Array:
+        """Return the sums over rows of weights times each product of columns of the target's design."""
+        return _per_target(self.products, weights)
+
+    def regressors_of(self, target: int) -> Array:
+        """Return the design of one target."""
+        return self.Z[target]
+
+
+def _per_target(columns: Array, weights: Array) -> Array:
+    """Return (kinds, targets, columns): for every target, its columns times its weights."""
+    summed: Array = np.matmul(columns, weights.transpose(1, 2, 0)).transpose(2, 0, 1)
+    return summed
+
+
+@dataclass
+class ParentDesign:
+    """Targets, each with parents of its own; both may repeat.
+
+    Targets with fewer parents than others get columns of zeros at the end, whose coefficients never leave zero.
+    """
+
+    table: Table
+    parents: Sequence[Sequence[int]]
+    targets: Sequence[int]
+    _kept: list[tuple[slice, Array, Array]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        most = max((len(some) for some in self.parents), default=0)
+        self._columns = np.zeros((len(self.targets), most), dtype=np.intp)
+        self._absent = np.ones(self._columns.shape, dtype=bool)
+        for i, some in enumerate(self.parents):
+            self._columns[i, : len(some)], self._absent[i, : len(some)] = some, False
+        self.width = most + 1
+        upper = np.triu_indices(self.width)
+        self._left, self._right = upper
+        self.n_products = len(self._left)
+        self.symmetric = np.empty((self.width, self.width), dtype=np.intp)
+        self.symmetric[upper] = self.symmetric[upper[::-1]] = np.arange(self.n_products)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of observations."""
+        return self.table.shape[0]
+
+    def blocks(self, active: Index | None = None) -> Iterator[ParentBlock]:
+        """Iterate over the observations; only the targets numbered `active` are served (all by default)."""
+        which = np.arange(len(self.targets)) if active is None else active
+        columns = np.asarray(self.targets, dtype=np.intp)[which]
+        if self._kept:
+            yield from self._from_kept(which, columns)
+            return
+        floats = len(self.targets) * (self.width + self.n_products)
+        keep = self.n_rows * floats * 8 <= CACHE_BYTES
+        served = np.arange(len(self.targets)) if keep else which
+        for rows in row_slices(self.n_rows, len(served) * (self.width + self.n_products + 12)):
+            Z = self.regressors(rows, served)
+            products = Z[:, self._left] * Z[:, self._right]
+            if keep:
+                self._kept.append((rows, Z, products))
+            else:
+                yield ParentBlock(Z, products, self.table.take(columns, rows))
+        if keep:
+            yield from self._from_kept(which, columns)
+
+    def _from_kept(self, which: Index, columns: Index) -> Iterator[ParentBlock]:
+        everything = len(which) == len(self.targets)
+        for rows, Z, products in self._kept:
+            Y = self.table.take(columns, rows)
+            yield ParentBlock(Z, products, Y) if everything else ParentBlock(Z[which], products[which], Y)
+
+    def regressors(self, rows: slice, which: Index | slice = slice(None)) -> Array:
+        """Return the designs (targets, p, rows) of some targets on some observations."""
+        columns = self._columns[which]
+        taken = self.table.take(columns.ravel(), rows)
+        Z = np.empty((len(columns), self.width, taken.shape[1]))
+        Z[:, 0], Z[:, 1:] = 1.0, taken.reshape(*columns.shape, taken.shape[1])
+        Z[:, 1:][self._absent[which]] = 0.0
+        return Z

@@ -1,0 +1,87 @@
+"""Score tests: how much a new parent would add to fitted models, for all targets and columns at once (no refitting).
+
+At the fitted model of a target, a column `z` that would enter both predictors has the score `g = (z'gA, z'gs)`, the sums
+of the row derivatives times `z`, and the efficient information `E = I_zz - I_zN I_NN^-1 I_Nz`, where `N` are the
+coefficients already there. Half of `g' E^-1 g` estimates the gain in log-likelihood. Everything is a matrix product
+of row weights with the table: about n d^2 operations for all pairs of d variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .gaussian import Array
+from .parents import ParentDesign
+from .solver import Coefficients, derivatives, row_terms
+from .table import Table
+
+#: A column whose information shrinks to this share, once the parents are accounted for, is a copy of them.
+_COLLINEAR = 1e-6
+
+
+def entry_gains(
+    table: Table,
+    form: str,
+    targets: Sequence[int],
+    parents: Sequence[Sequence[int]],
+    theta: Array,
+    columns: Sequence[int],
+    strength: float,
+) -> Array:
+    """Return (targets, columns): the estimated gain in log-likelihood if a column joined the target's parents.
+
+    Parameters
+    ----------
+    table : Table
+        Standardised data.
+    form : "natural" or "location-scale".
+    targets, parents : the fitted models; all have the same number of parents.
+    theta : (size, targets) fitted coefficients.
+    columns : candidates; a target itself and its parents are the caller's to leave out.
+    strength : float
+        Ridge strength of the fits, in units of rows.
+    """
+    design = ParentDesign(table, parents, targets)
+    shape = Coefficients(form, design.width)
+    k, ridge = len(targets), shape.ridge(strength / design.n_rows)
+    _, _, nuisance = derivatives(design, shape, theta, ridge, np.zeros(k), np.arange(k))
+    score, own, cross = _sums(design, shape, theta, columns)
+    solved = np.linalg.solve(nuisance[:, None] * design.n_rows, cross)
+    AA, As, ss = (
+        own[i] - np.einsum("knd,knd->kd", cross[:, a], solved[:, b]) for i, (a, b) in enumerate(((0, 0), (0, 1), (1, 1)))
+    )
+    clear = (AA > _COLLINEAR * own[0]) & (ss > _COLLINEAR * own[2])
+    AA, ss = AA + strength, ss + strength
+    determinant = AA * ss - As * As
+    clear &= determinant > 0.0
+    with np.errstate(all="ignore"):
+        gain = 0.5 * (ss * score[0] ** 2 - 2.0 * As * score[0] * score[1] + AA * score[1] ** 2) / determinant
+    return np.where(clear & np.isfinite(gain), gain, 0.0)
+
+
+def _sums(
+    design: ParentDesign, shape: Coefficients, theta: Array, columns: Sequence[int]
+) -> tuple[Array, Array, Array]:
+    """Return the candidates' scores (2, k, d), information (3, k, d) and its part with the nuisance (k, 2, size, d)."""
+    k, d, p = theta.shape[1], len(columns), shape.width
+    score, own = np.zeros((2, k, d)), np.zeros((3, k, d))
+    cross, at = np.zeros((k, 2, shape.size, d)), 0
+    for block in design.blocks():
+        rows = slice(at, at + block.Y.shape[1])
+        at = rows.stop
+        T = design.table.take(columns, rows).T
+        terms = row_terms(shape, theta, block, np.zeros((k, 1)))
+        score += terms.first[:2] @ T
+        own += terms.second @ (T * T)
+        weighted = (terms.second[:, :, None] * block.Z).reshape(3 * k * p, -1) @ T
+        AA, As, ss = weighted.reshape(3, k, p, d)
+        cross[:, 0, :p] += AA
+        cross[:, 0, p : 2 * p] += As
+        cross[:, 1, p : 2 * p] += ss
+        if shape.form == "natural":
+            cross[:, 0, 2 * p] += T.sum(axis=0)
+            cross[:, 1, 2 * p] += terms.first[2] @ T
+    cross[:, 1, :p] = cross[:, 0, p : 2 * p]
+    return score, own, cross

@@ -1,0 +1,162 @@
+"""Refinement: improve an order by the penalised likelihood of its variables' models.
+
+The score of an order is the sum, over variables, of the loss of its model given the parents chosen among its predecessors,
+plus a penalty per parent (extended BIC). A later order can only score better if some variable gains a parent that now comes
+after it, so the moves tried are those that bring a wished parent `k` before the variable `i` that wishes it (score test):
+either `k` moves in front of `i`, or `i` moves behind `k`. Variables in between that do not depend on `i` (or that `k` does
+not depend on) keep their place relative to the others, so that no more edges are given up than the move demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ..models.node_fits import Parents
+from ..models.parent_choice import EQUAL, ParentChoice, Task
+
+
+@dataclass
+class State:
+    """An order, the parents chosen in it, and the scores of the variables."""
+
+    order: list[int]
+    parents: dict[int, Parents]
+    scores: dict[int, float]
+
+    @property
+    def total(self) -> float:
+        """Score of the whole order; lower is better."""
+        return sum(self.scores.values())
+
+
+@dataclass(frozen=True)
+class Move:
+    """Bring `parent` before `child`, who wishes it: move the parent forwards, or the child backwards."""
+
+    child: int
+    parent: int
+    forwards: bool
+
+
+def start_state(choice: ParentChoice, order: list[int], parents: dict[int, Parents]) -> State:
+    """Choose every variable's parents among its predecessors, starting from what is known."""
+    tasks, before = [], 0
+    for j in order:
+        tasks.append(Task(j, before, parents.get(j, ())))
+        before |= 1 << j
+    found = choice.choose(tasks)
+    return State(
+        list(order),
+        {t.target: p for t, (_, p) in zip(tasks, found, strict=True)},
+        {t.target: s for t, (s, _) in zip(tasks, found, strict=True)},
+    )
+
+
+def refine_order(
+    choice: ParentChoice,
+    state: State,
+    out_of_time: Callable[[], bool] = lambda: False,
+    allowed: Callable[[list[int]], bool] = lambda order: True,
+) -> State:
+    """Move variables while the score falls; never returns an order that scores worse than the one given."""
+    improved = True
+    while improved and not out_of_time():
+        improved = False
+        moves = all_moves(choice, state)
+        gains = evaluate(choice, state, moves)
+        for gain, move in sorted(zip(gains, moves, strict=True), key=lambda pair: -pair[0]):
+            if gain <= EQUAL or out_of_time():
+                break
+            new = apply(choice, state, move)
+            if new is not None and new.total < state.total - EQUAL and allowed(new.order):
+                state, improved = new, True
+    return state
+
+
+def all_moves(choice: ParentChoice, state: State) -> list[Move]:
+    """Return the moves that would let a variable have a wished parent that comes after it."""
+    choice.fits.prepare_gains((j, state.parents[j]) for j in state.order)
+    return [
+        Move(i, k, forwards)
+        for at, i in enumerate(state.order)
+        for k in choice.wishes((i, state.parents[i]))
+        if k in state.order[at:]
+        for forwards in (True, False)
+    ]
+
+
+def _rearranged(state: State, move: Move) -> tuple[int, list[int]] | None:
+    """Return where the order changes and what stands there after a move; None if it has nothing to do any more."""
+    first, last = state.order.index(move.child), state.order.index(move.parent)
+    if last < first:
+        return None
+    between = state.order[first + 1 : last]
+    linked = _descendants_of(move.child, state) if move.forwards else _ancestors_of(move.parent, state)
+    inside, outside = ([v for v in between if (v in linked) == wanted] for wanted in (True, False))
+    before, after = (outside, inside) if move.forwards else (inside, outside)
+    return first, [*before, move.parent, move.child, *after]
+
+
+def _descendants_of(i: int, state: State) -> set[int]:
+    found = {i}
+    for j in state.order[state.order.index(i) + 1 :]:
+        if not found.isdisjoint(state.parents[j]):
+            found.add(j)
+    return found
+
+
+def _ancestors_of(k: int, state: State) -> set[int]:
+    found, open_ = {k}, [k]
+    while open_:
+        for i in state.parents[open_.pop()]:
+            if i not in found:
+                found.add(i)
+                open_.append(i)
+    return found
+
+
+def _tasks(choice: ParentChoice, state: State, move: Move) -> tuple[list[int], list[Task]]:
+    """Return the order after a move and the choices it makes necessary: parents lost, or wished ones now available."""
+    changed = _rearranged(state, move)
+    if changed is None:
+        return state.order, []
+    at, segment = changed
+    start = mask(state.order[:at])
+    old, seen = {}, start
+    for j in state.order[at : at + len(segment)]:
+        old[j] = seen
+        seen |= 1 << j
+    tasks, before = [], start
+    for j in segment:
+        parents = state.parents[j]
+        lost = any(not before >> i & 1 for i in parents)
+        if lost or any((before & ~old[j]) >> i & 1 for i in choice.wishes((j, parents))):
+            tasks.append(Task(j, before, parents))
+        before |= 1 << j
+    return state.order[:at] + segment + state.order[at + len(segment) :], tasks
+
+
+def mask(columns: Iterable[int]) -> int:
+    """Return the set of columns as the bits of an integer."""
+    return sum(1 << j for j in columns)
+
+
+def evaluate(choice: ParentChoice, state: State, moves: list[Move]) -> list[float]:
+    """Return by how much each move lowers the score."""
+    tasks = [_tasks(choice, state, move)[1] for move in moves]
+    choice.choose(task for some in tasks for task in some)
+    return [
+        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choice.choose(some), strict=True)) for some in tasks
+    ]
+
+
+def apply(choice: ParentChoice, state: State, move: Move) -> State | None:
+    """Return the state after a move."""
+    order, tasks = _tasks(choice, state, move)
+    if not tasks:
+        return None
+    parents, scores = dict(state.parents), dict(state.scores)
+    for task, (score, chosen) in zip(tasks, choice.choose(tasks), strict=True):
+        parents[task.target], scores[task.target] = chosen, score
+    return State(order, parents, scores)
