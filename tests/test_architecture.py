@@ -22,6 +22,7 @@ LAYERS = {
     "threads": 0,
     "core": 1,
     "inputs": 2,
+    "knowledge": 2,
     "models": 2,
     "ordering": 3,
     "independence": 4,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError
     from .estimators import HOST
     from .independence import DAGResult, recover_dag
+    from .knowledge import PriorKnowledge
     from .ordering import OrderResult, causal_order
     from .simulation import simulate, simulate_graph
 
@@ -21,6 +22,7 @@ _HOMES = {
     "HOST": "estimators",
     "causal_order": "ordering",
     "OrderResult": "ordering",
+    "PriorKnowledge": "knowledge",
     "recover_dag": "independence",
     "DAGResult": "independence",
     "simulate": "simulation",
@@ -42,6 +44,7 @@ __all__ = [
     "HeterodagError",
     "OrderResult",
     "ParameterError",
+    "PriorKnowledge",
     "__version__",
     "causal_order",
     "load_sachs",

@@ -96,6 +96,10 @@ def fit(
     correction: Annotated[
         str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")
     ] = None,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="What is known: required, forbidden, tiers, roots, leaves."),
+    ] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
@@ -133,7 +137,9 @@ def fit(
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):
-        commands.fit(screen, data, out, reading=reading, settings=settings, paper=paper, force=force)
+        commands.fit(
+            screen, data, out, reading=reading, settings=settings, knowledge=knowledge, paper=paper, force=force
+        )
 
 
 @app.command()

@@ -46,6 +46,7 @@ def fit(
     *,
     reading: Mapping[str, Any],
     settings: Mapping[str, Any],
+    knowledge: Path | None = None,
     paper: bool,
     force: bool,
 ) -> None:
@@ -61,15 +62,20 @@ def fit(
         Options of `heterodag.tables.read_table`.
     settings : mapping
         Parameters of HOST that the user gave; the others keep HOST's defaults.
+    knowledge : Path, optional
+        A JSON file of prior knowledge.
     paper : bool
         Start from the paper's own configuration.
     force : bool
         Replace files that an earlier run of heterodag did not write.
     """
+    from heterodag.knowledge import PriorKnowledge
     from heterodag.report import render_report
     from heterodag.tables import read_table
 
     check_outputs(out, force)
+    if knowledge is not None:
+        settings = {**settings, "prior_knowledge": PriorKnowledge.from_json(knowledge)}
     with screen.busy(f"Reading {data.name}"):
         frame = read_table(data, **reading)
     model = learn(screen, frame, settings, paper)
