@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
     from .ordering import OrderResult, causal_order
+    from .scm import HeteroscedasticSCM
     from .simulation import simulate, simulate_graph
 
 _HOMES = {
@@ -25,6 +26,7 @@ _HOMES = {
     "PriorKnowledge": "knowledge",
     "recover_dag": "independence",
     "DAGResult": "independence",
+    "HeteroscedasticSCM": "scm",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
@@ -42,6 +44,7 @@ __all__ = [
     "DataError",
     "FitWarning",
     "HeterodagError",
+    "HeteroscedasticSCM",
     "OrderResult",
     "ParameterError",
     "PriorKnowledge",

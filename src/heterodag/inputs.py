@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from .core.table import location_and_scale, row_slices
-from .errors import DataError, DataTypeError, FitWarning
+from .errors import DataError, DataTypeError, FitWarning, ParameterError
 
 Array = npt.NDArray[np.float64]
 
@@ -73,6 +74,21 @@ def check_data(X: Any) -> tuple[Array, list[str] | None]:
 def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
     """Return the names, or x0, x1, ... for a table without names."""
     return list(names) if names is not None else [f"x{i}" for i in range(d)]
+
+
+def column_index(argument: str, column: Any, labels: Sequence[str]) -> int:
+    """Return the index of a column given by name or index, or raise `ParameterError` for `argument`."""
+    if isinstance(column, str):
+        if column in labels:
+            return list(labels).index(column)
+        near = difflib.get_close_matches(column, labels, n=1)
+        shown = ", ".join(f"'{label}'" for label in labels[:12]) + (", ..." if len(labels) > 12 else "")
+        remedy = f"Did you mean '{near[0]}'?" if near else f"The columns are {shown}."
+        raise ParameterError(argument, "name columns of the table", column, remedy)
+    whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if not whole or not 0 <= column < len(labels):
+        raise ParameterError(argument, f"use column names, or indices from 0 to {len(labels) - 1}", column)
+    return int(column)
 
 
 def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Array, list[str] | None]:

@@ -8,7 +8,6 @@ order that agrees with a graph and the rest of the knowledge, the root can be mo
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..core.graph import descendants
 from ..errors import ParameterError
+from ..inputs import column_index
 from .resolved import Mask, Order, ResolvedKnowledge
 
 if TYPE_CHECKING:
@@ -51,23 +51,10 @@ def _with_ends(settled: Mask, roots: Mask, leaves: Mask) -> Mask:
     return descendants(settled | root_first | leaf_last)
 
 
-def _index(name: str, column: Column, labels: list[str]) -> int:
-    if isinstance(column, str):
-        if column in labels:
-            return labels.index(column)
-        near = difflib.get_close_matches(column, labels, n=1)
-        shown = ", ".join(f"'{label}'" for label in labels[:12]) + (", ..." if len(labels) > 12 else "")
-        remedy = f"Did you mean '{near[0]}'?" if near else f"The columns are {shown}."
-        raise ParameterError(name, "name columns of the table", column, remedy)
-    if not 0 <= column < len(labels):
-        raise ParameterError(name, f"use column indices from 0 to {len(labels) - 1}", column)
-    return column
-
-
 def _edge_matrix(name: str, edges: Iterable[Edge], labels: list[str]) -> Mask:
     matrix = np.zeros((len(labels), len(labels)), dtype=bool)
     for cause, effect in edges:
-        i, j = _index(name, cause, labels), _index(name, effect, labels)
+        i, j = column_index(name, cause, labels), column_index(name, effect, labels)
         if i == j:
             raise ParameterError(name, "lead from one column to another", f"{labels[i]} -> {labels[j]}")
         matrix[i, j] = True
@@ -76,7 +63,7 @@ def _edge_matrix(name: str, edges: Iterable[Edge], labels: list[str]) -> Mask:
 
 def _marked(name: str, columns: Iterable[Column], labels: list[str]) -> Mask:
     mask = np.zeros(len(labels), dtype=bool)
-    mask[[_index(name, column, labels) for column in columns]] = True
+    mask[[column_index(name, column, labels) for column in columns]] = True
     return mask
 
 
@@ -84,7 +71,7 @@ def _tier_numbers(tiers: Iterable[Iterable[Column]], labels: list[str]) -> Order
     number = np.full(len(labels), -1, dtype=np.intp)
     for position, tier in enumerate(tiers):
         for column in tier:
-            index = _index("tiers", column, labels)
+            index = column_index("tiers", column, labels)
             if number[index] >= 0:
                 places = f"tier {number[index] + 1} and tier {position + 1}"
                 raise ParameterError(
