@@ -11,7 +11,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import metrics
     from .datasets import load_sachs
-    from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError
+    from .errors import AssumptionWarning, DataError, DataWarning, FitWarning, HeterodagError, ParameterError
     from .estimators import HOST
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
@@ -34,6 +34,7 @@ _HOMES = {
     "ParameterError": "errors",
     "DataError": "errors",
     "AssumptionWarning": "errors",
+    "DataWarning": "errors",
     "FitWarning": "errors",
 }
 
@@ -42,6 +43,7 @@ __all__ = [
     "AssumptionWarning",
     "DAGResult",
     "DataError",
+    "DataWarning",
     "FitWarning",
     "HeterodagError",
     "HeteroscedasticSCM",

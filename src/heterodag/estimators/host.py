@@ -15,7 +15,7 @@ from ..errors import DataError, ParameterError, check_choice, check_integer, che
 from ..independence.contract import EdgeProblem
 from ..independence.recover import CORRECTIONS, edge_candidates, find_dag
 from ..independence.registry import get_selection
-from ..inputs import check_data
+from ..inputs import MISSING, check_data
 from ..knowledge import PriorKnowledge, as_knowledge, resolved
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
 from ..ordering.causal_order import find_order
@@ -51,6 +51,8 @@ class HOST(GraphEstimator):
         Correction for multiple testing over all tested pairs.
     prior_knowledge : PriorKnowledge, optional
         Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -96,6 +98,7 @@ class HOST(GraphEstimator):
         alpha: float = 0.001,
         correction: str = "none",
         prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -109,6 +112,7 @@ class HOST(GraphEstimator):
         self.alpha = alpha
         self.correction = correction
         self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -181,7 +185,7 @@ class HOST(GraphEstimator):
             In the table's column order.
         """
         check_is_fitted(self, "adjacency_")
-        array, names = check_data(X)
+        array, names = check_data(X, self.missing)
         if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
             raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
         if array.shape[1] != self.n_features_in_:
@@ -199,6 +203,7 @@ class HOST(GraphEstimator):
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("form", self.form, FORMS)
         check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("missing", self.missing, MISSING)
         check_number("tolerance", self.tolerance, low=0.0)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)

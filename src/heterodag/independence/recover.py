@@ -53,6 +53,7 @@ def recover_dag(
     parametrization: str = "linear",
     form: str = "natural",
     prior_knowledge: Any = None,
+    missing: str = "refuse",
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[float], None] | None = None,
@@ -80,6 +81,8 @@ def recover_dag(
     prior_knowledge : PriorKnowledge, optional
         Required edges are in without a test (their p-value is NaN), forbidden ones are never tested; `order` must
         agree with it.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -95,7 +98,7 @@ def recover_dag(
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
     as_knowledge(prior_knowledge)
-    array, names = check_data(X)
+    array, names = check_data(X, missing)
     positions = order_indices(order, array.shape[1], names)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
     if knowledge is not None:

@@ -26,6 +26,7 @@ def causal_order(
     normality: str | Callable[[Array], float] = "shapiro",
     tolerance: float = 1e-4,
     prior_knowledge: Any = None,
+    missing: str = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns (Algorithm 2 of the paper).
@@ -46,6 +47,8 @@ def causal_order(
         It is measured on the scale of the chosen statistic.
     prior_knowledge : PriorKnowledge, optional
         What is known: a round considers only the variables that may come next.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -65,7 +68,7 @@ def causal_order(
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
     as_knowledge(prior_knowledge)
-    array, names = check_data(X)
+    array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
     return find_order(array, names, model, statistic, tolerance, progress, knowledge)
 
