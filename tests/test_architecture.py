@@ -37,6 +37,8 @@ LAYERS = {
     "exports": 7,
     "experiments": 8,
     "viz": 9,
+    "stability": 9,
+    "resampling": 9,
     "report": 9,
     "terminal": 9,
     "commands": 10,

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
     from .ordering import OrderResult, causal_order
+    from .resampling import bootstrap
     from .scm import HeteroscedasticSCM
     from .simulation import simulate, simulate_graph
+    from .stability import BootstrapResult
 
 _HOMES = {
     "HOST": "estimators",
@@ -27,6 +29,8 @@ _HOMES = {
     "recover_dag": "independence",
     "DAGResult": "independence",
     "HeteroscedasticSCM": "scm",
+    "bootstrap": "resampling",
+    "BootstrapResult": "stability",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
@@ -41,6 +45,7 @@ _HOMES = {
 __all__ = [
     "HOST",
     "AssumptionWarning",
+    "BootstrapResult",
     "DAGResult",
     "DataError",
     "DataWarning",
@@ -51,6 +56,7 @@ __all__ = [
     "ParameterError",
     "PriorKnowledge",
     "__version__",
+    "bootstrap",
     "causal_order",
     "load_sachs",
     "metrics",

@@ -141,7 +141,7 @@ def fit(
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):
-        options = {"reading": reading, "settings": settings, "knowledge": knowledge}
+        options: dict[str, Any] = {"reading": reading, "settings": settings, "knowledge": knowledge}
         commands.fit(screen, data, out, **options, paper=paper, force=force)
 
 
