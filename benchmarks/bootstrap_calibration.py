@@ -117,9 +117,9 @@ def page(rows):
     return "\n".join([
         "# Calibration of the bootstrap",
         "",
-        f"Made by `python benchmarks/bootstrap_calibration.py`: the paper's linear simulation, {graphs} graphs (ER-1, ER-2,",
-        f"SF-1, SF-2), d = {D}, n = {N}, seeds from {FIRST_SEED}; {', '.join(map(str, resamples))} resamples of HOST with its",
-        "defaults. Shares with binomial standard errors.",
+        f"Made by `python benchmarks/bootstrap_calibration.py`: the paper's linear simulation, {graphs} graphs (ER-1,",
+        f"ER-2, SF-1, SF-2), d = {D}, n = {N}, seeds from {FIRST_SEED}; {', '.join(map(str, resamples))} resamples of HOST",
+        "with its defaults. Shares with binomial standard errors.",
         "",
         "## Is an edge of a given frequency true?",
         "",

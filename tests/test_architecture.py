@@ -23,6 +23,7 @@ LAYERS = {
     "core": 1,
     "inputs": 2,
     "knowledge": 2,
+    "conventions": 2,
     "models": 2,
     "ordering": 3,
     "independence": 4,
@@ -35,6 +36,7 @@ LAYERS = {
     "tables": 7,
     "graphfiles": 7,
     "exports": 7,
+    "graphformats": 7,
     "experiments": 8,
     "viz": 9,
     "stability": 9,
@@ -48,7 +50,7 @@ LAYERS = {
 }
 BASE = {"_version", "errors", "core"}
 STANDALONE = {"simulation", "datasets", "metrics"}  # these import the base and nothing else
-FILES = {"textfiles", "tables", "graphfiles", "exports"}  # these import the base and each other
+FILES = {"textfiles", "tables", "graphfiles", "graphformats", "exports"}  # these import the base and each other
 ARRAYS = {"numpy", "scipy"}
 HEAVY = ("torch", "matplotlib", "pandas", "sklearn")
 MAX_FILE, MAX_FUNCTION = 400, 60

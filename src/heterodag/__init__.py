@@ -10,9 +10,16 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import metrics
+    from .conventions import (
+        adjacency_from_causal_learn,
+        adjacency_from_lingam,
+        adjacency_to_causal_learn,
+        adjacency_to_lingam,
+    )
     from .datasets import load_sachs
     from .errors import AssumptionWarning, DataError, DataWarning, FitWarning, HeterodagError, ParameterError
     from .estimators import HOST
+    from .graphformats import write_graph
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
     from .ordering import OrderResult, causal_order
@@ -29,6 +36,11 @@ _HOMES = {
     "recover_dag": "independence",
     "DAGResult": "independence",
     "HeteroscedasticSCM": "scm",
+    "adjacency_from_causal_learn": "conventions",
+    "adjacency_to_causal_learn": "conventions",
+    "adjacency_from_lingam": "conventions",
+    "adjacency_to_lingam": "conventions",
+    "write_graph": "graphformats",
     "bootstrap": "resampling",
     "BootstrapResult": "stability",
     "simulate": "simulation",
@@ -56,6 +68,10 @@ __all__ = [
     "ParameterError",
     "PriorKnowledge",
     "__version__",
+    "adjacency_from_causal_learn",
+    "adjacency_from_lingam",
+    "adjacency_to_causal_learn",
+    "adjacency_to_lingam",
     "bootstrap",
     "causal_order",
     "load_sachs",
@@ -63,6 +79,7 @@ __all__ = [
     "recover_dag",
     "simulate",
     "simulate_graph",
+    "write_graph",
 ]
 
 

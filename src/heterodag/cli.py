@@ -191,6 +191,27 @@ def evaluate(
         commands.evaluate(screen, graph, truth, as_json=as_json)
 
 
+@app.command()
+def convert(
+    graph: Annotated[
+        Path,
+        typer.Argument(metavar="GRAPH", help="A graph file, such as graph.json.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The file: .gml, .dagitty, .graphml, .dot, .csv or .json.", show_default=False)
+    ],
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a graph in the format of another tool."""
+    from heterodag import commands
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        commands.convert(screen, graph, out, force=force)
+
+
 def main() -> None:
     """Run the command line; the entry point of the `heterodag` program."""
     for stream in (sys.stdout, sys.stderr):

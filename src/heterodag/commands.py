@@ -190,6 +190,32 @@ def evaluate(screen: Screen, graph: Path, truth: Path, *, as_json: bool) -> None
         screen.table(["measure", "value"], [[MEASURES[name], _number(v)] for name, v in values.items()])
 
 
+def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
+    """Write a graph file in another format.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    graph, out : Path
+        A graph file, and the file to write; its ending decides the format.
+    force : bool
+        Replace an existing file.
+    """
+    from heterodag.graphfiles import read_graph
+    from heterodag.graphformats import write_graph
+
+    if out.exists() and not force:
+        raise HeterodagError(f"File '{out}' exists already; pass --force to replace it.")
+    found = read_graph(graph)
+    names = tuple(str(name) for name in found.adjacency.columns)
+    order = None if found.order is None else tuple(names.index(name) for name in found.order)
+    pvalues = None if found.pvalues is None else found.pvalues.to_numpy()
+    result = GraphResult(names, found.adjacency.to_numpy(), order=order, pvalues=pvalues, versions=versions())
+    write_graph(result, out)
+    screen.say(f"Wrote {out} ({len(names)} variables, {int((result.adjacency != 0).sum())} edges).")
+
+
 def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     """Read both graphs; an edge list takes its variables from the other file."""
     from heterodag.graphfiles import is_edge_list, read_graph
