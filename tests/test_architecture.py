@@ -22,6 +22,8 @@ LAYERS = {
     "threads": 0,
     "core": 1,
     "inputs": 2,
+    "knowledge": 2,
+    "conventions": 2,
     "models": 2,
     "ordering": 3,
     "independence": 4,
@@ -34,8 +36,11 @@ LAYERS = {
     "tables": 7,
     "graphfiles": 7,
     "exports": 7,
+    "graphformats": 7,
     "experiments": 8,
     "viz": 9,
+    "stability": 9,
+    "resampling": 9,
     "report": 9,
     "terminal": 9,
     "commands": 10,
@@ -45,7 +50,7 @@ LAYERS = {
 }
 BASE = {"_version", "errors", "core"}
 STANDALONE = {"simulation", "datasets", "metrics"}  # these import the base and nothing else
-FILES = {"textfiles", "tables", "graphfiles", "exports"}  # these import the base and each other
+FILES = {"textfiles", "tables", "graphfiles", "graphformats", "exports"}  # these import the base and each other
 ARRAYS = {"numpy", "scipy"}
 HEAVY = ("torch", "matplotlib", "pandas", "sklearn")
 MAX_FILE, MAX_FUNCTION = 400, 60

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
 
-from heterodag.errors import DataError, DataTypeError
+from heterodag.errors import DataError, DataTypeError, DataWarning, HeterodagError
 from heterodag.inputs import check_data, column_labels, read_data
 
 NAMES = ["age", "dose", "cost"]
@@ -236,3 +238,40 @@ def test_the_table_is_not_changed():
     kept = X.copy()
     check_data(X)
     np.testing.assert_array_equal(X, kept)
+
+
+def test_rows_with_missing_values_are_dropped_on_request():
+    rng = np.random.default_rng(0)
+    gappy = pd.DataFrame(rng.standard_normal((30, 3)), columns=["a", "b", "c"])
+    gappy.loc[[3, 7], "a"] = np.nan
+    gappy.loc[[7, 9], "c"] = np.nan
+    with pytest.warns(DataWarning) as caught:
+        array, names = check_data(gappy, missing="drop")
+    (warning,) = caught
+    assert str(warning.message) == "3 of 30 rows have missing values, in 'a' (2), 'c' (2), and were left out."
+    assert names == ["a", "b", "c"]
+    assert np.array_equal(array, gappy.dropna().to_numpy())
+
+
+def test_a_whole_table_drops_nothing_and_says_nothing(recwarn):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    assert check_data(X, missing="drop")[0].shape == (20, 2)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("X", "missing", "said"),
+    [
+        (np.full((20, 2), np.nan), "drop", "Every row has a missing value (in 'x0' (20), 'x1' (20))"),
+        (np.where(np.arange(40).reshape(20, 2) > 5, np.nan, np.arange(40).reshape(20, 2)), "drop", "Too few rows"),
+        (np.where(np.eye(20, 2) > 0, np.nan, 1.0), "refuse", "'x0' (1), 'x1' (1)"),
+        (np.where(np.eye(20, 2) > 0, np.inf, np.arange(40.0).reshape(20, 2)), "drop", "infinite"),
+        (np.zeros((20, 2)), "fill", "`missing` must be one of 'refuse', 'drop'"),
+    ],
+)
+def test_what_dropping_cannot_mend_is_refused(X, missing, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(HeterodagError) as caught:
+            check_data(X, missing=missing)
+    assert said in str(caught.value)

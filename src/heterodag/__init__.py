@@ -10,19 +10,39 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import metrics
+    from .conventions import (
+        adjacency_from_causal_learn,
+        adjacency_from_lingam,
+        adjacency_to_causal_learn,
+        adjacency_to_lingam,
+    )
     from .datasets import load_sachs
-    from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError
+    from .errors import AssumptionWarning, DataError, DataWarning, FitWarning, HeterodagError, ParameterError
     from .estimators import HOST
+    from .graphformats import write_graph
     from .independence import DAGResult, recover_dag
+    from .knowledge import PriorKnowledge
     from .ordering import OrderResult, causal_order
+    from .resampling import bootstrap
+    from .scm import HeteroscedasticSCM
     from .simulation import simulate, simulate_graph
+    from .stability import BootstrapResult
 
 _HOMES = {
     "HOST": "estimators",
     "causal_order": "ordering",
     "OrderResult": "ordering",
+    "PriorKnowledge": "knowledge",
     "recover_dag": "independence",
     "DAGResult": "independence",
+    "HeteroscedasticSCM": "scm",
+    "adjacency_from_causal_learn": "conventions",
+    "adjacency_to_causal_learn": "conventions",
+    "adjacency_from_lingam": "conventions",
+    "adjacency_to_lingam": "conventions",
+    "write_graph": "graphformats",
+    "bootstrap": "resampling",
+    "BootstrapResult": "stability",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
@@ -30,25 +50,36 @@ _HOMES = {
     "ParameterError": "errors",
     "DataError": "errors",
     "AssumptionWarning": "errors",
+    "DataWarning": "errors",
     "FitWarning": "errors",
 }
 
 __all__ = [
     "HOST",
     "AssumptionWarning",
+    "BootstrapResult",
     "DAGResult",
     "DataError",
+    "DataWarning",
     "FitWarning",
     "HeterodagError",
+    "HeteroscedasticSCM",
     "OrderResult",
     "ParameterError",
+    "PriorKnowledge",
     "__version__",
+    "adjacency_from_causal_learn",
+    "adjacency_from_lingam",
+    "adjacency_to_causal_learn",
+    "adjacency_to_lingam",
+    "bootstrap",
     "causal_order",
     "load_sachs",
     "metrics",
     "recover_dag",
     "simulate",
     "simulate_graph",
+    "write_graph",
 ]
 
 

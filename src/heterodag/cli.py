@@ -36,6 +36,12 @@ Refine = Annotated[
         help="Only --no-refine, the order by normality as it is, exists so far. [default: --no-refine]",
     ),
 ]
+Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
+Missing = Annotated[str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")]
+Knowledge = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.json", help="What is known: required, forbidden, tiers, roots, leaves."),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -86,6 +92,7 @@ def fit(
     index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
+    missing: Missing = None,
     parametrization: Annotated[str | None, typer.Option(help="linear. [default: linear]")] = None,
     form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
@@ -93,9 +100,8 @@ def fit(
     refine: Refine = None,
     selection: Annotated[str | None, typer.Option(help="The edge test. [default: likelihood]")] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
-    correction: Annotated[
-        str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")
-    ] = None,
+    correction: Correction = None,
+    knowledge: Knowledge = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
@@ -117,6 +123,7 @@ def fit(
         "index_column": index_column,
         "columns": commands.split_names(columns),
         "drop": commands.split_names(drop),
+        "missing": missing or "refuse",
     }
     given: dict[str, Any] = {
         "parametrization": parametrization,
@@ -127,13 +134,15 @@ def fit(
         "selection": selection,
         "alpha": alpha,
         "correction": correction,
+        "missing": missing,
         "n_jobs": jobs,
         "random_state": seed,
     }
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):
-        commands.fit(screen, data, out, reading=reading, settings=settings, paper=paper, force=force)
+        options: dict[str, Any] = {"reading": reading, "settings": settings, "knowledge": knowledge}
+        commands.fit(screen, data, out, **options, paper=paper, force=force)
 
 
 @app.command()
@@ -180,6 +189,27 @@ def evaluate(
     screen = Screen(debug=debug)
     with guarded(screen):
         commands.evaluate(screen, graph, truth, as_json=as_json)
+
+
+@app.command()
+def convert(
+    graph: Annotated[
+        Path,
+        typer.Argument(metavar="GRAPH", help="A graph file, such as graph.json.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The file: .gml, .dagitty, .graphml, .dot, .csv or .json.", show_default=False)
+    ],
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a graph in the format of another tool."""
+    from heterodag import commands
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        commands.convert(screen, graph, out, force=force)
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ def fit(
     *,
     reading: Mapping[str, Any],
     settings: Mapping[str, Any],
+    knowledge: Path | None = None,
     paper: bool,
     force: bool,
 ) -> None:
@@ -61,15 +62,20 @@ def fit(
         Options of `heterodag.tables.read_table`.
     settings : mapping
         Parameters of HOST that the user gave; the others keep HOST's defaults.
+    knowledge : Path, optional
+        A JSON file of prior knowledge.
     paper : bool
         Start from the paper's own configuration.
     force : bool
         Replace files that an earlier run of heterodag did not write.
     """
+    from heterodag.knowledge import PriorKnowledge
     from heterodag.report import render_report
     from heterodag.tables import read_table
 
     check_outputs(out, force)
+    if knowledge is not None:
+        settings = {**settings, "prior_knowledge": PriorKnowledge.from_json(knowledge)}
     with screen.busy(f"Reading {data.name}"):
         frame = read_table(data, **reading)
     model = learn(screen, frame, settings, paper)
@@ -182,6 +188,32 @@ def evaluate(screen: Screen, graph: Path, truth: Path, *, as_json: bool) -> None
         screen.say(json.dumps({name: None if math.isnan(v) else v for name, v in values.items()}))
     else:
         screen.table(["measure", "value"], [[MEASURES[name], _number(v)] for name, v in values.items()])
+
+
+def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
+    """Write a graph file in another format.
+
+    Parameters
+    ----------
+    screen : Screen
+        Where to print.
+    graph, out : Path
+        A graph file, and the file to write; its ending decides the format.
+    force : bool
+        Replace an existing file.
+    """
+    from heterodag.graphfiles import read_graph
+    from heterodag.graphformats import write_graph
+
+    if out.exists() and not force:
+        raise HeterodagError(f"File '{out}' exists already; pass --force to replace it.")
+    found = read_graph(graph)
+    names = tuple(str(name) for name in found.adjacency.columns)
+    order = None if found.order is None else tuple(names.index(name) for name in found.order)
+    pvalues = None if found.pvalues is None else found.pvalues.to_numpy()
+    result = GraphResult(names, found.adjacency.to_numpy(), order=order, pvalues=pvalues, versions=versions())
+    write_graph(result, out)
+    screen.say(f"Wrote {out} ({len(names)} variables, {int((result.adjacency != 0).sum())} edges).")
 
 
 def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:

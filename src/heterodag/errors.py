@@ -62,6 +62,10 @@ class AssumptionWarning(UserWarning):
     """The data look unlike what the method assumes; the result still comes."""
 
 
+class DataWarning(UserWarning):
+    """Part of the data was left out; the message says how much."""
+
+
 class FitWarning(UserWarning):
     """A conditional model did not converge; the message names the targets."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -12,13 +13,15 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from .core.table import location_and_scale, row_slices
-from .errors import DataError, DataTypeError, FitWarning
+from .errors import DataError, DataTypeError, DataWarning, FitWarning, ParameterError, check_choice
 
 Array = npt.NDArray[np.float64]
 
 #: A column is called collinear when the others explain all but this share of its variance.
 COLLINEAR = 1e-12
 _SHOWN = 5
+#: What to do about missing values.
+MISSING = ("refuse", "drop")
 
 
 def read_data(X: Any) -> tuple[Array, list[str] | None]:
@@ -55,14 +58,18 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
     return np.asarray(array, dtype=np.float64), None
 
 
-def check_data(X: Any) -> tuple[Array, list[str] | None]:
+def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None]:
     """Return `(array, names)` of a table on which a graph can be learned, or raise `DataError`.
 
     Refused, each with the columns named: an empty table, too few rows for the columns, text, missing and
     infinite values, constant columns, columns that repeat each other or are linear functions of others.
+    With `missing="drop"`, rows with missing values are left out instead, with a `DataWarning` that counts them.
     """
+    check_choice("missing", missing, MISSING)
     array, names = read_data(X)
     labels = column_labels(array.shape[1], names)
+    if missing == "drop":
+        array = _drop_missing(array, labels)
     _check_shape(array)
     _check_finite(array, labels)
     _check_constant(array, labels)
@@ -73,6 +80,21 @@ def check_data(X: Any) -> tuple[Array, list[str] | None]:
 def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
     """Return the names, or x0, x1, ... for a table without names."""
     return list(names) if names is not None else [f"x{i}" for i in range(d)]
+
+
+def column_index(argument: str, column: Any, labels: Sequence[str]) -> int:
+    """Return the index of a column given by name or index, or raise `ParameterError` for `argument`."""
+    if isinstance(column, str):
+        if column in labels:
+            return list(labels).index(column)
+        near = difflib.get_close_matches(column, labels, n=1)
+        shown = ", ".join(f"'{label}'" for label in labels[:12]) + (", ..." if len(labels) > 12 else "")
+        remedy = f"Did you mean '{near[0]}'?" if near else f"The columns are {shown}."
+        raise ParameterError(argument, "name columns of the table", column, remedy)
+    whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if not whole or not 0 <= column < len(labels):
+        raise ParameterError(argument, f"use column names, or indices from 0 to {len(labels) - 1}", column)
+    return int(column)
 
 
 def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Array, list[str] | None]:
@@ -135,6 +157,27 @@ def _check_shape(array: Array) -> None:
         )
 
 
+def _drop_missing(array: Array, labels: list[str]) -> Array:
+    gaps = np.isnan(array)
+    lost = gaps.any(axis=1)
+    if not lost.any():
+        return array
+    counts = dict(zip(labels, gaps.sum(axis=0).tolist(), strict=True))
+    warn_dropped(int(lost.sum()), len(array), {name: count for name, count in counts.items() if count})
+    return np.ascontiguousarray(array[~lost])
+
+
+def warn_dropped(lost: int, rows: int, counts: Mapping[str, int]) -> None:
+    """Warn that rows with missing values were left out, or raise `DataError` if none is left."""
+    shown = ", ".join(f"'{name}' ({count})" for name, count in list(counts.items())[:_SHOWN])
+    more = f" and {len(counts) - _SHOWN} more columns" if len(counts) > _SHOWN else ""
+    if lost == rows:
+        raise DataError(f"Every row has a missing value (in {shown}{more}): drop those columns first.")
+    warnings.warn(
+        f"{lost} of {rows} rows have missing values, in {shown}{more}, and were left out.", DataWarning, stacklevel=5
+    )
+
+
 def _check_finite(array: Array, labels: list[str]) -> None:
     with np.errstate(all="ignore"):
         if np.isfinite(array.sum()):
@@ -144,7 +187,7 @@ def _check_finite(array: Array, labels: list[str]) -> None:
         counts = ", ".join(f"'{labels[j]}' ({missing[j]})" for j in np.flatnonzero(missing)[:_SHOWN])
         more = f" and {(missing > 0).sum() - _SHOWN} more columns" if (missing > 0).sum() > _SHOWN else ""
         raise DataError(
-            f"Missing values (NaN) in {counts}{more}: drop those rows or fill them in first "
+            f"Missing values (NaN) in {counts}{more}: fill them in, or leave those rows out with missing='drop' "
             "(the count per column is in parentheses)."
         )
     infinite = np.flatnonzero(np.isinf(array).any(axis=0))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heterodag.errors import DataError, MissingExtraError
+from heterodag.errors import DataError, DataWarning, MissingExtraError, check_choice
 from heterodag.textfiles import read_text
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def read_table(
     index_column: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    missing: str = "refuse",
 ) -> pd.DataFrame:
     """Read a table of numbers from a file.
 
@@ -71,6 +73,8 @@ def read_table(
         The columns to keep, in this order.
     drop : sequence of str, optional
         Columns to leave out.
+    missing : {"refuse", "drop"}
+        Rows with empty cells: an error that counts them, or left out with a warning that does.
 
     Returns
     -------
@@ -83,6 +87,7 @@ def read_table(
         If the file or one of its columns cannot be used; the message names it and says what to do.
     """
     path = Path(path)
+    check_choice("missing", missing, ("refuse", "drop"))
     _check_file(path)
     if path.suffix.lower() in _PARQUET:
         frame = _read_parquet(path)
@@ -90,7 +95,7 @@ def read_table(
         frame = read_text(path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
     frame = _select(frame, path, index_column, columns, drop)
     _check_named(frame, path)
-    return _numbers(frame, path)
+    return _numbers(frame, path, missing)
 
 
 def _check_file(path: Path) -> None:
@@ -188,17 +193,33 @@ def _check_named(frame: pd.DataFrame, path: Path) -> None:
             )
 
 
-def _numbers(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _numbers(frame: pd.DataFrame, path: Path, missing_rows: str) -> pd.DataFrame:
     import pandas as pd
 
     converted = {name: _to_number(frame[name]) for name in frame.columns}
     _check_numeric(frame, converted, path)
     missing = {name: int(column.isna().sum()) for name, column in converted.items()}
-    _check_cells(path, {name: count for name, count in missing.items() if count}, "empty")
     result = pd.DataFrame(converted, index=frame.index)
+    if missing_rows == "drop":
+        result = _drop_rows(result, path)
+        converted = {name: result[name] for name in result.columns}
+    else:
+        _check_cells(path, {name: count for name, count in missing.items() if count}, "empty")
     infinite = {name: int(np.isinf(column).sum()) for name, column in converted.items()}
     _check_cells(path, {name: count for name, count in infinite.items() if count}, "infinite")
     return result
+
+
+def _drop_rows(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    kept = frame.dropna()
+    lost = len(frame) - len(kept)
+    if lost and not len(kept):
+        raise DataError(f"Every row of '{path}' has an empty cell; leave columns out with --drop.")
+    if lost:
+        warnings.warn(
+            f"{lost} of {len(frame)} rows of '{path}' have empty cells and were left out.", DataWarning, stacklevel=4
+        )
+    return kept
 
 
 def _to_number(column: pd.Series) -> pd.Series:
@@ -239,8 +260,8 @@ def _check_cells(path: Path, counts: dict[str, int], kind: str) -> None:
     shown = _joined([f"'{name}' ({count})" for name, count in counts.items()])
     subject = f"Column {shown} of '{path}' has" if len(counts) == 1 else f"Columns {shown} of '{path}' have"
     raise DataError(
-        f"{subject} {kind} cells (their number in brackets); fill them, remove those rows, or leave the "
-        "columns out with --drop."
+        f"{subject} {kind} cells (their number in brackets); fill them, remove those rows"
+        f"{' with --missing drop' if kind == 'empty' else ''}, or leave the columns out with --drop."
     )
 
 

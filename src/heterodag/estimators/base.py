@@ -21,7 +21,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> tuple[Array, list[str] | None]:
         """Check `X`, remember its width and names, and return the array and the names."""
-        array, names = check_data(X)
+        array, names = check_data(X, getattr(self, "missing", "refuse"))
         self.n_features_in_ = array.shape[1]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)

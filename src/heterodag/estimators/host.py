@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.gaussian import FORMS, Array
-from ..core.graph import full_dag
 from ..core.normality import get_statistic
 from ..core.table import Table
 from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
 from ..independence.contract import EdgeProblem
-from ..independence.recover import CORRECTIONS, find_dag
+from ..independence.recover import CORRECTIONS, edge_candidates, find_dag
 from ..independence.registry import get_selection
-from ..inputs import check_data
+from ..inputs import MISSING, check_data
+from ..knowledge import PriorKnowledge, as_knowledge, resolved
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
 from ..ordering.causal_order import find_order
 from ..progress import progress_bar
@@ -49,8 +49,10 @@ class HOST(GraphEstimator):
         Significance level of the edge test.
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs.
-    prior_knowledge : None
-        Reserved for required and forbidden edges.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -64,7 +66,7 @@ class HOST(GraphEstimator):
     layers_ : list of lists of column indices.
     scores_ : (rounds, d) normality statistic of every variable not yet placed, NaN for the others.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
@@ -95,7 +97,8 @@ class HOST(GraphEstimator):
         selection: str | Callable[..., Any] = "likelihood",
         alpha: float = 0.001,
         correction: str = "none",
-        prior_knowledge: None = None,
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -109,6 +112,7 @@ class HOST(GraphEstimator):
         self.alpha = alpha
         self.correction = correction
         self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -140,15 +144,17 @@ class HOST(GraphEstimator):
         self._check_parameters()
         seed = seed_sequence(self.random_state)
         array, names = self._read(X)
+        known = resolved(self.prior_knowledge, names, array.shape[1])
         model = ConditionalModel(self.parametrization, self.form)
         with progress_bar("ordering", enabled=bool(self.verbose)) as tick:
-            order = find_order(array, names, model, get_statistic(self.normality), float(self.tolerance), tick)
+            statistic = get_statistic(self.normality)
+            order = find_order(array, names, model, statistic, float(self.tolerance), tick, known)
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
             problem = EdgeProblem(
-                array, order.order, full_dag(order.order).astype(bool), self.parametrization, self.form, seed,
+                array, order.order, edge_candidates(order.order, known), self.parametrization, self.form, seed,
                 self.n_jobs, tick,
             )  # fmt: skip
-            graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names)
+            graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names, known)
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("mean_pvalues", "variance_pvalues"):
@@ -179,7 +185,7 @@ class HOST(GraphEstimator):
             In the table's column order.
         """
         check_is_fitted(self, "adjacency_")
-        array, names = check_data(X)
+        array, names = check_data(X, self.missing)
         if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
             raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
         if array.shape[1] != self.n_features_in_:
@@ -197,6 +203,7 @@ class HOST(GraphEstimator):
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("form", self.form, FORMS)
         check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("missing", self.missing, MISSING)
         check_number("tolerance", self.tolerance, low=0.0)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
@@ -204,8 +211,7 @@ class HOST(GraphEstimator):
         get_selection(self.selection)
         if self.refine is not False:
             raise ParameterError("refine", "be False", self.refine, "This version keeps the order by normality.")
-        if self.prior_knowledge is not None:
-            raise ParameterError("prior_knowledge", "be None", self.prior_knowledge)
+        as_knowledge(self.prior_knowledge)
         if self.n_jobs is not None:
             check_integer("n_jobs", self.n_jobs)
             if self.n_jobs == 0:

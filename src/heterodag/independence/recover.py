@@ -13,6 +13,7 @@ from ..core.gaussian import Array
 from ..core.graph import Adjacency, check_order, full_dag
 from ..errors import check_choice, check_number
 from ..inputs import check_data, column_labels, warn_not_converged
+from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..seeds import seed_sequence
 from ..threads import single_threaded
 from .contract import EdgeProblem
@@ -51,6 +52,8 @@ def recover_dag(
     correction: str = "none",
     parametrization: str = "linear",
     form: str = "natural",
+    prior_knowledge: Any = None,
+    missing: str = "refuse",
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[float], None] | None = None,
@@ -75,6 +78,11 @@ def recover_dag(
         Correction for multiple testing over all tested pairs; the paper makes none.
     parametrization, form : str
         Of the conditional model, used by "likelihood".
+    prior_knowledge : PriorKnowledge, optional
+        Required edges are in without a test (their p-value is NaN), forbidden ones are never tested; `order` must
+        agree with it.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -89,13 +97,22 @@ def recover_dag(
     """
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
-    array, names = check_data(X)
+    as_knowledge(prior_knowledge)
+    array, names = check_data(X, missing)
     positions = order_indices(order, array.shape[1], names)
+    knowledge = resolved(prior_knowledge, names, array.shape[1])
+    if knowledge is not None:
+        knowledge.check_order(positions)
     problem = EdgeProblem(
-        array, positions, full_dag(positions).astype(bool), parametrization, form,
+        array, positions, edge_candidates(positions, knowledge), parametrization, form,
         seed_sequence(random_state), n_jobs, progress,
     )  # fmt: skip
-    return find_dag(problem, selection, alpha, correction, names)
+    return find_dag(problem, selection, alpha, correction, names, knowledge)
+
+
+def edge_candidates(order: Any, knowledge: ResolvedKnowledge | None) -> npt.NDArray[np.bool_]:
+    """Return the pairs to test: all that go forward in the order, less those that prior knowledge decides."""
+    return full_dag(order).astype(bool) if knowledge is None else knowledge.candidates(order)
 
 
 def find_dag(
@@ -104,13 +121,19 @@ def find_dag(
     alpha: float,
     correction: str,
     names: list[str] | None,
+    knowledge: ResolvedKnowledge | None = None,
 ) -> DAGResult:
-    """Test the candidates of a table that has been checked already, and turn p-values into edges."""
+    """Test the candidates of a table that has been checked already, and turn p-values into edges.
+
+    Edges that prior knowledge requires are added to those found.
+    """
     with single_threaded():
         tests = get_selection(selection, names)(problem)
     warn_not_converged(tests.details.get("not_converged", []), column_labels(len(problem.order), names))
     pvalues = adjust(tests.pvalues, correction)
     adjacency = (np.nan_to_num(pvalues, nan=1.0) < alpha).astype(np.int8)
+    if knowledge is not None:
+        adjacency[knowledge.required] = 1
     return DAGResult(adjacency, pvalues, problem.order, names, tests.details)
 
 

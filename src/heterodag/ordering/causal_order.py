@@ -11,6 +11,7 @@ from ..core.normality import Statistic, get_statistic
 from ..core.table import Table
 from ..errors import check_number
 from ..inputs import check_data, column_labels, warn_not_converged
+from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
 from ..threads import single_threaded
 from .normality_order import normality_order
@@ -24,6 +25,8 @@ def causal_order(
     form: str = "natural",
     normality: str | Callable[[Array], float] = "shapiro",
     tolerance: float = 1e-4,
+    prior_knowledge: Any = None,
+    missing: str = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns (Algorithm 2 of the paper).
@@ -42,6 +45,10 @@ def causal_order(
     tolerance : float, default=1e-4
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
+    prior_knowledge : PriorKnowledge, optional
+        What is known: a round considers only the variables that may come next.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -60,8 +67,10 @@ def causal_order(
     model = ConditionalModel(parametrization, form)  # checks the two names before any work
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
-    array, names = check_data(X)
-    return find_order(array, names, model, statistic, tolerance, progress)
+    as_knowledge(prior_knowledge)
+    array, names = check_data(X, missing)
+    knowledge = resolved(prior_knowledge, names, array.shape[1])
+    return find_order(array, names, model, statistic, tolerance, progress, knowledge)
 
 
 def find_order(
@@ -71,10 +80,12 @@ def find_order(
     statistic: Statistic,
     tolerance: float,
     progress: Callable[[float], None] | None = None,
+    knowledge: ResolvedKnowledge | None = None,
 ) -> OrderResult:
     """Order a table that has been checked already."""
     model = replace(model, ridge=order_ridge(len(array)))
     with single_threaded():
-        result, doubtful = normality_order(Table.standardize(array), model, statistic, tolerance, progress)
+        table = Table.standardize(array)
+        result, doubtful = normality_order(table, model, statistic, tolerance, progress, knowledge)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.gaussian import Array
+from ..core.gaussian import Array, Mask
 from ..core.normality import Statistic
 from ..core.table import Table
+from ..knowledge import ResolvedKnowledge
 from ..models.conditional import ConditionalModel, Conditionals, extend
 from .result import OrderResult
 
@@ -19,10 +20,12 @@ def normality_order(
     statistic: Statistic,
     tolerance: float,
     progress: Callable[[float], None] | None = None,
+    knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[OrderResult, list[int]]:
     """Run Algorithm 2; also return the columns whose conditional model did not converge in some round.
 
     Every round fits all remaining variables given all placed ones, starting from the previous round's solutions.
+    With prior knowledge, only variables that may come next have a score and can be placed.
     """
     d = table.shape[1]
     remaining, placed = list(range(d)), list[int]()
@@ -33,10 +36,13 @@ def normality_order(
     while remaining:
         fits = _round_fits(table, model, placed, remaining, fits, layers)
         doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
-        scores = _scores(fits, table, statistic)
-        rounds.append(np.full(d, np.nan))
-        rounds[-1][remaining] = scores
-        layer = [remaining[i] for i in next_layer(scores, tolerance)]
+        scores = np.full(d, np.nan)
+        scores[remaining] = _scores(fits, table, statistic)
+        allowed = _allowed(placed, d, knowledge)
+        scores[~allowed] = np.nan
+        rounds.append(scores)
+        choice = np.flatnonzero(allowed)
+        layer = [int(choice[i]) for i in next_layer(scores[choice], tolerance)]
         layers.append(layer)
         placed += layer
         remaining = [i for i in remaining if i not in layer]
@@ -54,6 +60,12 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
     if tolerance == 0.0:
         return [int(ranked[0])]
     return [int(i) for i in ranked if scores[ranked[0]] - scores[i] <= tolerance]
+
+
+def _allowed(placed: list[int], d: int, knowledge: ResolvedKnowledge | None) -> Mask:
+    mask = np.zeros(d, dtype=bool)
+    mask[placed] = True
+    return ~mask if knowledge is None else knowledge.may_come_next(mask)
 
 
 def _round_fits(

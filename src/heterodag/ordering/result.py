@@ -19,7 +19,8 @@ class OrderResult:
     order : (d,) column indices, causes first.
     layers : list of lists of column indices, in the order they were placed.
     scores : (rounds, d) normality statistic of every variable that was still to be placed in that round, larger
-        = more normal, NaN for those already placed. Close scores at the top of a round mean a close call.
+        = more normal, NaN for those already placed (and those that prior knowledge holds back). Close scores at the
+        top of a round mean a close call.
     names : column names, or None if the table had none.
     """
 
@@ -35,6 +36,7 @@ class OrderResult:
         for r, layer in enumerate(self.layers):
             placed += layer
             rest = np.delete(self.scores[r], placed)
+            rest = rest[~np.isnan(rest)]
             if rest.size:
                 out[r] = self.scores[r][layer].min() - rest.max()
         return out

@@ -1,0 +1,11 @@
+"""Prior knowledge: required and forbidden edges, tiers, roots and leaves.
+
+`PriorKnowledge` is what a user writes. `resolve` turns it into `ResolvedKnowledge`, index matrices for one table, or
+raises one sentence that names what contradicts what. Methods that build an order ask the resolved object which columns
+may come next (or last); methods that test edges ask it which pairs to test.
+"""
+
+from .prior import PriorKnowledge, as_knowledge, resolved
+from .resolved import ResolvedKnowledge
+
+__all__ = ["PriorKnowledge", "ResolvedKnowledge", "as_knowledge", "resolved"]

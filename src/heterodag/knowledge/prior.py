@@ -1,0 +1,156 @@
+"""What a user knows about the graph, by column name or index; in Python or as a small JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import DataError, ParameterError
+from ..inputs import column_labels
+from .resolve import resolve
+from .resolved import ResolvedKnowledge
+
+Column: TypeAlias = str | int
+Edge: TypeAlias = tuple[Column, Column]
+
+_EXAMPLE = '{"required": [["a", "b"]], "forbidden": [], "tiers": [["a"], ["b", "c"]], "roots": [], "leaves": []}'
+
+
+@dataclass(frozen=True)
+class PriorKnowledge:
+    """What you know about the graph; it is obeyed strictly.
+
+    Columns are given by name, or by index (0 is the first).
+
+    Parameters
+    ----------
+    required : edges (cause, effect)
+        They are in the graph without being tested, and the cause is placed before the effect.
+    forbidden : edges (cause, effect)
+        They are never tested and never in the graph. The other direction stays open.
+    tiers : lists of columns
+        Every column of a tier is placed before every column of later tiers, so no edge leads back. Columns of one
+        tier may cause each other; columns in no tier are free.
+    roots, leaves : columns
+        Columns without causes, and columns without effects.
+
+    Notes
+    -----
+    Deduced for the order: a root is placed before, and a leaf after, every column for which that excludes no graph
+    that agrees with the rest of the knowledge.
+
+    Examples
+    --------
+    >>> from heterodag import HOST, PriorKnowledge, load_sachs
+    >>> known = PriorKnowledge(required=[("raf", "mek")], roots=["pkc"])
+    >>> model = HOST(prior_knowledge=known).fit(load_sachs().data)
+    >>> "mek" in model.to_networkx().successors("raf")
+    True
+    """
+
+    required: Iterable[Edge] = ()
+    forbidden: Iterable[Edge] = ()
+    tiers: Iterable[Iterable[Column]] = ()
+    roots: Iterable[Column] = ()
+    leaves: Iterable[Column] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("required", "forbidden"):
+            object.__setattr__(self, name, tuple(_edge(name, item) for item in _items(name, getattr(self, name))))
+        object.__setattr__(self, "tiers", tuple(_columns("tiers", tier) for tier in _items("tiers", self.tiers)))
+        for name in ("roots", "leaves"):
+            object.__setattr__(self, name, _columns(name, getattr(self, name)))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> PriorKnowledge:
+        """Return the knowledge of a mapping with any of the keys required, forbidden, tiers, roots, leaves."""
+        known = [field.name for field in fields(cls)]
+        for key in content:
+            if key not in known:
+                raise ParameterError("prior_knowledge", f"have only the keys {', '.join(known)}", key)
+        return cls(**content)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> PriorKnowledge:
+        """Read a JSON file: one object with any of the keys required, forbidden, tiers, roots, leaves."""
+        path = Path(path)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_unique_keys)
+        except OSError as error:
+            raise DataError(f"Knowledge file '{path}' cannot be opened ({error.strerror}); check its name.") from None
+        except ValueError as error:
+            raise DataError(f"Knowledge file '{path}' is not JSON ({error}); write it like {_EXAMPLE}.") from None
+        if not isinstance(content, dict):
+            raise DataError(f"Knowledge file '{path}' must hold one JSON object, like {_EXAMPLE}.")
+        try:
+            return cls.from_dict(content)
+        except ParameterError as error:
+            raise DataError(f"Knowledge file '{path}': {error}") from None
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON text that `from_json` reads; also write it if a path is given."""
+        content = {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name)}
+        text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def resolve(self, names: Sequence[str] | None, d: int) -> ResolvedKnowledge:
+        """Return the knowledge as matrices for a table of `d` columns, or raise if it contradicts itself.
+
+        A table without names knows its columns as x0, x1, ... too.
+        """
+        return resolve(self, column_labels(d, names))
+
+
+def as_knowledge(value: Any) -> PriorKnowledge | None:
+    """Return what a user passed as `prior_knowledge`: None, a `PriorKnowledge` or a mapping of its arguments."""
+    if value is None or isinstance(value, PriorKnowledge):
+        return value
+    if isinstance(value, Mapping):
+        return PriorKnowledge.from_dict(value)
+    raise ParameterError("prior_knowledge", "be None, a PriorKnowledge or a mapping of its arguments", value)
+
+
+def resolved(value: Any, names: Sequence[str] | None, d: int) -> ResolvedKnowledge | None:
+    """Return a user's `prior_knowledge` for one table; None stays None."""
+    knowledge = as_knowledge(value)
+    return None if knowledge is None else knowledge.resolve(names, d)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a JSON key that stands twice: the parser would silently keep the last."""
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"the key '{key}' stands more than once")
+    return dict(pairs)
+
+
+def _items(name: str, value: Any) -> list[Any]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(name, "be a list", value, "Give a list, empty if there is nothing to say.")
+    return list(value)
+
+
+def _columns(name: str, value: Any) -> tuple[Column, ...]:
+    return tuple(_column(name, item) for item in _items(name, value))
+
+
+def _column(name: str, value: Any) -> Column:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise ParameterError(name, "name columns by name or whole-number index", value)
+
+
+def _edge(name: str, value: Any) -> Edge:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise ParameterError(name, "list edges as pairs (cause, effect)", value)
+    return _column(name, value[0]), _column(name, value[1])

@@ -1,0 +1,96 @@
+"""Prior knowledge about the columns of one table: which columns may come next, which edges to test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.graph import descendants, full_dag
+from ..errors import ParameterError
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Order: TypeAlias = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedKnowledge:
+    """Prior knowledge about the columns of one table; all matrices are (d, d) bool, causes in rows.
+
+    Attributes
+    ----------
+    labels : column names.
+    required : edges that are in the graph.
+    forbidden : edges that are not: those named, those into roots and out of leaves, those back through the tiers,
+        and those against a path of required edges.
+    settled : [i, j] is True where required edges and tiers put i before j (transitively).
+    must_precede : `settled`, and what follows from roots and leaves: what every order has to obey.
+    """
+
+    labels: list[str]
+    required: Mask
+    forbidden: Mask
+    settled: Mask
+    must_precede: Mask
+
+    def may_come_next(self, placed: Mask) -> Mask:
+        """Return which columns may be placed next, causes first, when those marked in `placed` (d,) are placed.
+
+        At least one column can always be placed. Those returned may also be placed together, in any order.
+        """
+        waiting = (self.must_precede & ~placed[:, None]).any(axis=0)
+        return ~placed & ~waiting
+
+    def may_come_last(self, remaining: Mask) -> Mask:
+        """Return which of the columns marked in `remaining` (d,) may be the last of them.
+
+        For methods that find effects first and build the order from its end.
+        """
+        needed = (self.must_precede & remaining[None, :]).any(axis=1)
+        return remaining & ~needed
+
+    def sorted_by(self, scores: npt.NDArray[np.float64]) -> Order:
+        """Return the order that places, again and again, the column of largest score among those that may come next.
+
+        Without knowledge this is a sort by decreasing score. For methods that score every column once.
+        """
+        placed = np.zeros(len(self.labels), dtype=bool)
+        order = []
+        while not placed.all():
+            allowed = np.flatnonzero(self.may_come_next(placed))
+            best = int(allowed[np.argmax(scores[allowed])])
+            placed[best] = True
+            order.append(best)
+        return np.array(order, dtype=np.intp)
+
+    def respects_order(self, order: Any) -> bool:
+        """Return whether an order (column indices, causes first) agrees with `must_precede`."""
+        return not np.any(self.must_precede & (full_dag(order) == 0))
+
+    def may_swap(self, first: int, second: int) -> bool:
+        """Return whether two neighbours of an order, `first` right before `second`, may change places."""
+        return not self.must_precede[first, second]
+
+    def candidates(self, order: Any) -> Mask:
+        """Return the pairs to test: earlier before later in the order, neither forbidden nor required."""
+        return np.asarray(full_dag(order).astype(bool) & ~self.forbidden & ~self.required)
+
+    def check_order(self, order: Any) -> None:
+        """Raise `ParameterError` if a given order puts an effect before a required cause, or breaks the tiers."""
+        broken = np.argwhere(self.settled & (full_dag(order) == 0))
+        if broken.size:
+            first, second = (self.labels[k] for k in broken[0])
+            rule = f"put '{first}' before '{second}', as the prior knowledge demands"
+            raise ParameterError("order", rule, [self.labels[k] for k in order])
+
+    def violations(self, adjacency: Any) -> list[tuple[str, str]]:
+        """Return the edges (cause, effect) in which a graph breaks the knowledge: required and absent, or forbidden.
+
+        A path of the graph that leads back through the tiers or against required edges counts by its ends.
+        """
+        present = np.asarray(adjacency) != 0
+        backwards = descendants(present) & self.settled.T
+        wrong = (self.required & ~present) | (self.forbidden & present) | backwards
+        return [(self.labels[i], self.labels[j]) for i, j in np.argwhere(wrong)]

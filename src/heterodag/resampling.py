@@ -1,0 +1,250 @@
+"""How sure is each edge: the graph learned again on resampled rows, many times.
+
+Every resample has a random stream of its own whose key is its number, so the result depends neither on the number of
+workers nor on which resamples were finished before. The store is a text file, one JSON object a line: first what was
+asked (model, data, resampling), then one line per finished resample. A run that was stopped continues from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from .core.gaussian import Array
+from .errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
+from .inputs import check_data, column_labels
+from .progress import progress_bar
+from .seeds import seed_sequence
+from .stability import BootstrapResult
+
+FORMAT, FORMAT_VERSION = "heterodag-bootstrap", 1
+METHODS = ("rows", "half")
+
+
+def bootstrap(
+    model: Any,
+    X: Any,
+    n_resamples: int = 100,
+    *,
+    resample: str = "rows",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    store: str | Path | None = None,
+    verbose: int = 0,
+) -> BootstrapResult:
+    """Learn the graph on resampled rows and count what comes back.
+
+    Parameters
+    ----------
+    model : HOST or another estimator of this package
+        Its settings are used; it is not changed and need not be fitted.
+    X : table of shape (n, d)
+        The data.
+    n_resamples : int, default=100
+        How many times.
+    resample : {"rows", "half"}, default="rows"
+        n rows drawn with replacement (the bootstrap), or half of the rows without (subsampling).
+    random_state : int, Generator or None
+        Seed of the resampling, and of the model's own randomness.
+    n_jobs : int, optional
+        Parallel workers, as joblib understands it, on any of its backends; the result does not depend on it.
+    store : path, optional
+        A file that keeps every finished resample. Called again with the same model, data and seed, only the missing
+        ones are computed; with another, the file is refused.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    BootstrapResult
+        Frequencies, a consensus graph, the stability of the order. After Ctrl-C: of the resamples finished by then.
+    """
+    plan = _plan(model, X, resample, random_state, store)
+    wanted = range(check_integer("n_resamples", n_resamples, low=1))
+    check_integer("verbose", verbose, low=0)
+    found = {} if store is None else _opened(Path(store), plan)
+    left = [k for k in wanted if k not in found]
+    with progress_bar("resampling", enabled=bool(verbose)) as tick:
+        try:
+            for k, outcome in _run(plan, left, n_jobs):
+                found[k] = outcome
+                if store is not None:
+                    _append(Path(store), {"resample": k} | outcome)
+                if tick is not None:
+                    tick(sum(j in found for j in wanted) / len(wanted))
+        except KeyboardInterrupt:
+            if not any("order" in found.get(k, {}) for k in wanted):
+                raise
+            done = sum(k in found for k in wanted)
+            warnings.warn(f"Interrupted after {done} of {len(wanted)} resamples.", DataWarning, stacklevel=2)
+    return _result([found[k] for k in wanted if k in found], plan)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """All that decides the outcome of resample k."""
+
+    model: Any
+    array: Array
+    names: list[str] | None
+    resample: str
+    seed: np.random.SeedSequence
+    header: dict[str, Any]
+
+
+def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Path | None) -> _Plan:
+    if not hasattr(model, "fit") or not hasattr(model, "get_params"):
+        raise ParameterError("model", "be an estimator such as HOST()", model)
+    check_choice("resample", resample, METHODS)
+    seed = seed_sequence(random_state)
+    array, names = check_data(X, getattr(model, "missing", "refuse"))
+    header = {
+        "format": FORMAT, "format_version": FORMAT_VERSION, "model": _description(model), "data": _fingerprint(array, names),
+        "resample": resample, "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
+    }  # fmt: skip
+    if random_state is None and store is not None and Path(store).exists():
+        # No seed was asked for: continue with the one in the store.
+        stored = _header(Path(store))
+        seed = np.random.SeedSequence(int(stored["entropy"]), spawn_key=stored["spawn_key"])
+        header |= {"entropy": stored["entropy"], "spawn_key": stored["spawn_key"]}
+    return _Plan(model, array, names, resample, seed, header)
+
+
+def _description(model: Any) -> dict[str, str]:
+    """Return the settings that decide the result, as text; functions by their names."""
+    ignored = {"n_jobs", "verbose", "random_state"}
+    settings = {k: v for k, v in sorted(model.get_params(deep=False).items()) if k not in ignored}
+    plain = {k: getattr(v, "__qualname__", None) or repr(v) for k, v in settings.items()}
+    return {"estimator": type(model).__name__} | plain
+
+
+def _fingerprint(array: Array, names: list[str] | None) -> str:
+    digest = hashlib.sha256(repr((array.shape, names)).encode())
+    digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _run(plan: _Plan, left: list[int], n_jobs: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield finished resamples, in any order."""
+    if not left:
+        return
+    tasks = (delayed(_one)(plan.model, plan.array, plan.names, plan.resample, plan.seed, k) for k in left)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+
+
+def _one(
+    model: Any, array: Array, names: list[str] | None, resample: str, seed: np.random.SeedSequence, k: int
+) -> tuple[int, dict[str, Any]]:
+    """Fit a clone of the model to resample k."""
+    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
+    rng, model_seed = np.random.default_rng(own), int(own.generate_state(1)[0])
+    n = len(array)
+    rows = rng.integers(n, size=n) if resample == "rows" else rng.permutation(n)[: n // 2]
+    fresh = clone(model)
+    settings = {"n_jobs": 1, "verbose": 0, "random_state": model_seed}
+    fresh.set_params(**{key: value for key, value in settings.items() if key in fresh.get_params(deep=False)})
+    table: Any = array[rows]
+    if names is not None:
+        import pandas as pd
+
+        table = pd.DataFrame(table, columns=names)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fresh.fit(table)
+    except DataError as error:
+        # A resample can be unlucky, for instance repeat one value of a column; that is an outcome too.
+        return k, {"error": str(error)}
+    order = getattr(fresh, "order_", None)
+    edges = np.argwhere(fresh.adjacency_).tolist()
+    return k, {"order": None if order is None else [int(j) for j in order], "edges": edges}
+
+
+def _result(outcomes: list[dict[str, Any]], plan: _Plan) -> BootstrapResult:
+    d = plan.array.shape[1]
+    good = [outcome for outcome in outcomes if "error" not in outcome]
+    failed = [outcome["error"] for outcome in outcomes if "error" in outcome]
+    if not good:
+        raise DataError(f"No resample could be used; the first failed with: {failed[0]}")
+    if failed:
+        said = f"{len(failed)} of {len(outcomes)} resamples could not be used; the first failed with: {failed[0]}"
+        warnings.warn(said, DataWarning, stacklevel=3)
+    adjacencies = np.zeros((len(good), d, d), dtype=np.int8)
+    for matrix, outcome in zip(adjacencies, good, strict=True):
+        edges = np.array(outcome["edges"], dtype=np.intp).reshape(-1, 2)
+        matrix[edges[:, 0], edges[:, 1]] = 1
+    orders = None
+    if all(outcome["order"] is not None for outcome in good):
+        orders = np.array([outcome["order"] for outcome in good], dtype=np.intp)
+    return BootstrapResult(column_labels(d, plan.names), adjacencies, orders)
+
+
+# --- the store ----------------------------------------------------------------------------------------------
+
+
+def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
+    """Return what the store holds already, by number; make the store if there is none."""
+    if not path.exists():
+        _append(path, plan.header)
+        return {}
+    stored = _header(path)
+    for key, what in (
+        ("model", "of another model"), ("data", "of other data"), ("resample", "of another way of resampling"),
+        ("entropy", "of another random_state"), ("spawn_key", "of another random_state"),
+    ):  # fmt: skip
+        if stored.get(key) != plan.header[key]:
+            raise HeterodagError(f"Store '{path}' holds resamples {what}; choose another file or delete it.")
+    found = {}
+    for line in _lines(path)[1:]:
+        try:
+            outcome = json.loads(line)
+            found[int(outcome.pop("resample"))] = outcome
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue  # a line that was being written when the run was killed
+    _end_line(path)
+    return found
+
+
+def _header(path: Path) -> dict[str, Any]:
+    lines = _lines(path)
+    try:
+        header = json.loads(lines[0])
+        if header["format"] == FORMAT and header["format_version"] == FORMAT_VERSION:
+            return dict(header)
+    except (ValueError, KeyError, TypeError, IndexError):
+        pass
+    raise HeterodagError(f"File '{path}' is not a store of `bootstrap`; choose another file.")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeError):
+        raise HeterodagError(f"Store '{path}' cannot be read; choose another file.") from None
+
+
+def _end_line(path: Path) -> None:
+    """End a torn last line, so that the next one starts fresh."""
+    if not path.read_text(encoding="utf-8").endswith("\n"):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n")
+
+
+def _append(path: Path, content: dict[str, Any]) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(content, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise HeterodagError(f"Store '{path}' cannot be written ({error.strerror}); choose another file.") from None

@@ -1,0 +1,111 @@
+"""The causal model for `dowhy.gcm`: every node has our mechanism, so DoWhy's queries run on it unchanged.
+
+DoWhy hands the parents of a node over in sorted order; the adapters put them back into ours. Fitting such a mechanism
+again (DoWhy does so for confidence intervals) fits our conditional model to the rows it is given. DoWhy draws from
+NumPy's global state: seed its samples with `dowhy.gcm.util.general.set_random_seed`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..errors import MissingExtraError
+from ..models.conditional import TEST_RIDGE, ConditionalModel
+from .mechanism import Mechanism, fit_mechanism
+
+if TYPE_CHECKING:
+    from .model import HeteroscedasticSCM
+
+try:
+    from dowhy import gcm
+    from dowhy.gcm.causal_mechanisms import InvertibleFunctionalCausalModel
+    from dowhy.gcm.causal_models import PARENTS_DURING_FIT
+    from dowhy.graph import get_ordered_predecessors
+except ImportError as error:
+    raise MissingExtraError("Handing the model to DoWhy", "dowhy") from error
+
+
+class HeteroscedasticMechanism(InvertibleFunctionalCausalModel):  # type: ignore[misc]
+    """A node with parents: `mu(parents) + sigma(parents) * noise`, noise standard normal.
+
+    Parameters
+    ----------
+    model : ConditionalModel
+        What `fit` fits.
+    mechanism : Mechanism or None
+        What was fitted; its parents are numbered as DoWhy hands them over.
+    """
+
+    def __init__(self, model: ConditionalModel, mechanism: Mechanism | _Reordered | None = None) -> None:
+        self.model = model
+        self.mechanism = mechanism
+
+    def fit(self, X: Array, Y: Array) -> None:
+        """Fit the conditional Gaussian to rows of the parents `X` and the node `Y`."""
+        table = np.column_stack([X, Y]).astype(float)
+        k = table.shape[1] - 1
+        self.mechanism = fit_mechanism(table, k, range(k), self.model)
+
+    def draw_noise_samples(self, num_samples: int) -> Array:
+        """Draw standard normal noise, from NumPy's global state as DoWhy's own models do."""
+        return np.random.normal(size=(num_samples, 1))  # noqa: NPY002
+
+    def evaluate(self, parent_samples: Array, noise_samples: Array) -> Array:
+        """Return the node for rows of its parents and its noise."""
+        value = self._fitted().value(_rows(parent_samples), np.asarray(noise_samples, dtype=float).reshape(-1))
+        return value[:, None]
+
+    def estimate_noise(self, target_samples: Array, parent_samples: Array) -> Array:
+        """Return the noise behind observed values, exactly."""
+        values = np.asarray(target_samples, dtype=float).reshape(-1)
+        return self._fitted().noise(_rows(parent_samples), values)[:, None]
+
+    def clone(self) -> HeteroscedasticMechanism:
+        """Return an unfitted copy."""
+        return HeteroscedasticMechanism(self.model)
+
+    def _fitted(self) -> Mechanism | _Reordered:
+        if self.mechanism is None:
+            raise RuntimeError("This mechanism is not fitted: call fit, or dowhy.gcm.fit on the whole model.")
+        return self.mechanism
+
+
+def dowhy_model(scm: HeteroscedasticSCM) -> Any:
+    """Return the model as `dowhy.gcm.InvertibleStructuralCausalModel`; roots are normal distributions."""
+    import scipy.stats
+
+    model = gcm.InvertibleStructuralCausalModel(scm.to_networkx())
+    kind = ConditionalModel(scm.parametrization, scm.form, TEST_RIDGE)
+    for mechanism in scm.mechanisms:
+        name = scm.names[mechanism.target]
+        ordered = get_ordered_predecessors(model.graph, name)
+        if ordered:
+            node: Any = HeteroscedasticMechanism(kind, _Reordered(mechanism, [scm.names.index(p) for p in ordered]))
+        else:
+            mu, sigma = mechanism.moments(np.empty((1, 0)))
+            node = gcm.ScipyDistribution(scipy.stats.norm, loc=float(mu[0]), scale=float(sigma[0]))
+        model.set_causal_mechanism(name, node)
+        model.graph.nodes[name][PARENTS_DURING_FIT] = ordered
+    return model
+
+
+class _Reordered:
+    """A mechanism whose parents come in another order; what `HeteroscedasticMechanism` needs of a mechanism."""
+
+    def __init__(self, mechanism: Mechanism, columns: list[int]) -> None:
+        self.mechanism = mechanism
+        self.place = [columns.index(j) for j in mechanism.parents]
+
+    def value(self, parents: Array, noise: Array) -> Array:
+        return self.mechanism.value(parents[:, self.place], noise)
+
+    def noise(self, parents: Array, values: Array) -> Array:
+        return self.mechanism.noise(parents[:, self.place], values)
+
+
+def _rows(samples: Array) -> Array:
+    rows = np.asarray(samples, dtype=float)
+    return rows[:, None] if rows.ndim == 1 else rows

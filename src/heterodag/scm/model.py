@@ -1,0 +1,362 @@
+"""`HeteroscedasticSCM`: a graph with a fitted mechanism for every variable, and the questions it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..core.gaussian import Array
+from ..core.graph import Adjacency, ancestors, descendants, topological_order
+from ..errors import ParameterError, check_integer, check_number
+from ..inputs import check_data, column_index, column_labels, warn_not_converged
+from ..models.conditional import TEST_RIDGE, ConditionalModel
+from ..seeds import seed_sequence
+from ..threads import single_threaded
+from .attribution import log_spread_shares, variance_shares
+from .effects import Question, answers, interval
+from .interventions import Actions, Set, read_actions
+from .mechanism import Mechanism, fit_mechanism
+from .propagate import abduct, propagate, stream
+from .reading import read_adjacency, read_host, read_rows
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+
+class HeteroscedasticSCM:
+    """A causal model in which causes move the mean and the spread of each variable.
+
+    Every variable is `mu(parents) + sigma(parents) * noise` with independent standard normal noise. Make one with
+    `from_host`, `from_dag` or `load`. Columns are given by name or index; tables come back as pandas frames.
+
+    Attributes
+    ----------
+    names : list of column names.
+    adjacency : (d, d) int8; `adjacency[i, j] == 1` means column i -> column j.
+    order : (d,) a causal order of the columns.
+    mechanisms : list of `Mechanism`, one per column.
+    form, parametrization : of the conditional models.
+
+    Notes
+    -----
+    The log precision of a mechanism is held within the range it had on the training rows: an exponential knows no
+    bounds, and values outside the data would have any spread. Means are extrapolated.
+
+    Examples
+    --------
+    >>> from heterodag import HeteroscedasticSCM, simulate
+    >>> data = simulate(1000, 4, degree=1, random_state=1)
+    >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.to_frame())
+    >>> scm.sample_do({"x0": 1.0}, 5, random_state=0).shape
+    (5, 4)
+    """
+
+    def __init__(self, names: list[str], mechanisms: list[Mechanism], form: str, parametrization: str) -> None:
+        self.names, self.mechanisms = names, mechanisms
+        self.form, self.parametrization = form, parametrization
+        self.adjacency: Adjacency = np.zeros((len(names), len(names)), dtype=np.int8)
+        for mechanism in mechanisms:
+            self.adjacency[list(mechanism.parents), mechanism.target] = 1
+        self.order = topological_order(self.adjacency)
+
+    # --- making one -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_host(cls, model: Any, X: Any) -> HeteroscedasticSCM:
+        """Fit the mechanisms of a learned graph.
+
+        Parameters
+        ----------
+        model : fitted HOST, or any fitted estimator with `adjacency_`
+            Its graph, and its `form` and `parametrization` if it has them.
+        X : table of shape (n, d)
+            The rows it was fitted to, or other rows of the same columns.
+        """
+        adjacency, settings = read_host(model, X)
+        return cls.from_dag(adjacency, X, **settings)
+
+    @classmethod
+    def from_dag(
+        cls, adjacency: Any, X: Any, *, form: str = "natural", parametrization: str = "linear", names: Any = None
+    ) -> HeteroscedasticSCM:
+        """Fit the mechanism of every variable of a given DAG by maximum likelihood.
+
+        Parameters
+        ----------
+        adjacency : (d, d) array or frame, or networkx DiGraph over the column names
+            `adjacency[i, j] == 1` means column i -> column j. A frame or a graph is matched by name.
+        X : table of shape (n, d)
+            Continuous observations.
+        form, parametrization : str
+            Of the conditional models; see `HOST`.
+        names : list of str, optional
+            Column names for an array; by default x0, x1, ... .
+        """
+        model = ConditionalModel(parametrization, form, TEST_RIDGE)
+        array, found = check_data(X)
+        labels = _checked_names(names, column_labels(array.shape[1], found))
+        graph = read_adjacency(adjacency, labels)
+        topological_order(graph)  # refuses a cycle before any fit
+        with single_threaded():
+            parts = [fit_mechanism(array, j, np.flatnonzero(graph[:, j]).tolist(), model) for j in range(len(labels))]
+        warn_not_converged([p.target for p in parts if not p.conditional.converged.all()], labels)
+        return cls(labels, parts, form, parametrization)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON; `load` reads it."""
+        from .files import write_model
+
+        write_model(self.names, self.mechanisms, self.form, self.parametrization, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> HeteroscedasticSCM:
+        """Read a model that `save` wrote; a file that does not fit is refused with a sentence."""
+        from .files import read_model
+
+        return cls(*read_model(Path(path)))
+
+    # --- sampling -------------------------------------------------------------------------------------------
+
+    def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
+        """Draw n rows of the model."""
+        return self.sample_do({}, n, random_state)
+
+    def sample_do(self, do: Mapping[Any, Any], n: int, random_state: Any = None) -> pd.DataFrame:
+        """Draw n rows of the model under interventions.
+
+        Parameters
+        ----------
+        do : mapping from columns to interventions
+            A number (or `Set(number)`) sets the variable; `Shift(amount)` adds to what its causes make it;
+            `Draw(source)` draws it from a SciPy distribution, a sample, or a function `(rng, n)`.
+        n : int
+            Number of rows.
+        random_state : int, Generator or None
+            The same seed gives the same noise whatever the intervention, so rows can be compared.
+        """
+        n, seed = check_integer("n", n, low=1), seed_sequence(random_state)
+        actions = read_actions(do, self.names)
+        noise = stream(seed, 0).standard_normal((n, len(self.names)))
+        return self._frame(propagate(self.mechanisms, self.order.tolist(), noise, actions, seed))
+
+    # --- single rows ----------------------------------------------------------------------------------------
+
+    def noise(self, rows: Any) -> pd.DataFrame:
+        """Return the noise behind observed rows (abduction); standard normal if the model holds."""
+        X, index = read_rows(rows, self.names)
+        return self._frame(abduct(self.mechanisms, X), index)
+
+    def counterfactual(self, rows: Any, do: Mapping[Any, Any], random_state: Any = None) -> pd.DataFrame:
+        """Return what observed rows would have been under an intervention.
+
+        The noise of every row is recovered exactly and kept; variables that the intervention does not reach keep
+        their values.
+
+        Parameters
+        ----------
+        rows : table, or a mapping for one row
+            Values of all columns.
+        do : mapping from columns to interventions
+            As in `sample_do`; `Set` and `Shift` also take one value per row.
+        random_state : int, Generator or None
+            Used by `Draw` only.
+        """
+        X, index = read_rows(rows, self.names)
+        actions = read_actions(do, self.names)
+        reach = descendants(self.adjacency)
+        changed = frozenset(actions).union(*(np.flatnonzero(reach[j]).tolist() for j in actions))
+        noise = abduct(self.mechanisms, X)
+        order, seed = self.order.tolist(), seed_sequence(random_state)
+        return self._frame(propagate(self.mechanisms, order, noise, actions, seed, X, changed), index)
+
+    def log_likelihood(self, rows: Any, per_variable: bool = False) -> Any:
+        """Return the log density of every row, or of every row and variable given its parents.
+
+        The sum over rows is the log-likelihood of the table; small values mark unusual rows.
+        """
+        X, index = read_rows(rows, self.names)
+        parts = np.empty_like(X)
+        for mechanism in self.mechanisms:
+            mu, sigma = mechanism.moments(X[:, list(mechanism.parents)])
+            residual = (X[:, mechanism.target] - mu) / sigma
+            parts[:, mechanism.target] = -0.5 * (residual**2 + np.log(2.0 * np.pi)) - np.log(sigma)
+        return self._frame(parts, index) if per_variable else parts.sum(axis=1)
+
+    def predict_interval(self, rows: Any, target: Any, level: float = 0.9) -> pd.DataFrame:
+        """Return mean, sd and the central interval of a variable given its parents in each row.
+
+        `rows` needs the parents' columns only. The interval covers the noise, not the error of the estimates.
+        """
+        import pandas as pd
+
+        level = check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+        mechanism = self.mechanisms[column_index("target", target, self.names)]
+        X, index = read_rows(rows, self.names, needed=mechanism.parents)
+        mu, sigma = mechanism.moments(X[:, list(mechanism.parents)])
+        width = float(ndtri(0.5 + level / 2.0)) * sigma
+        return pd.DataFrame({"mean": mu, "sd": sigma, "lower": mu - width, "upper": mu + width}, index=index)
+
+    # --- effects --------------------------------------------------------------------------------------------
+
+    def describe_do(
+        self, do: Mapping[Any, Any], target: Any, *, quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9,
+        n: int = 10_000, n_draws: int = 100, random_state: Any = None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Return mean, sd, variance and quantiles of a variable under an intervention, with intervals.
+
+        Parameters
+        ----------
+        do : mapping from columns to interventions
+            As in `sample_do`; an empty one describes the variable as it is.
+        target : column
+            The variable to describe.
+        quantiles : sequence of float
+            Which quantiles.
+        level : float
+            Of the intervals, which cover the error of the estimated mechanisms (not of the graph).
+        n, n_draws : int
+            Simulated rows, and draws of the coefficients.
+        random_state : int, Generator or None
+            Seed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per quantity: value, lower, upper.
+        """
+        import pandas as pd
+
+        question = self._question(target, quantiles)
+        main, draws = self._answers(question, [read_actions(do, self.names)], n, n_draws, level, random_state)
+        low, high = interval(draws[:, 0], level)
+        return pd.DataFrame({"value": main[0], "lower": low, "upper": high}, index=question.quantities)
+
+    def effect(
+        self, cause: Any, effect: Any, values: Sequence[float] | None = None, *,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9, n: int = 10_000, n_draws: int = 100,
+        random_state: Any = None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Return what setting one variable does to the mean, the spread and the quantiles of another.
+
+        Parameters
+        ----------
+        cause, effect : columns
+            The variable that is set, and the one that is looked at.
+        values : (low, high), optional
+            The two values of the cause; by default its mean, and its mean plus one standard deviation.
+        quantiles, level, n, n_draws, random_state
+            As in `describe_do`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per quantity: at_low, at_high, their difference, and the interval (lower, upper) of the difference.
+        """
+        import pandas as pd
+
+        index, question = column_index("cause", cause, self.names), self._question(effect, quantiles)
+        own = self.mechanisms[index]
+        given = (own.location[-1], own.location[-1] + own.scale[-1]) if values is None else tuple(values)
+        if len(given) != 2:
+            raise ParameterError("values", "be two numbers, (low, high)", values)
+        actions: list[Actions] = [{index: Set(check_number("values", value))} for value in given]
+        main, draws = self._answers(question, actions, n, n_draws, level, random_state)
+        low, high = interval(draws[:, 1] - draws[:, 0], level)
+        columns = {
+            "at_low": main[0],
+            "at_high": main[1],
+            "difference": main[1] - main[0],
+            "lower": low,
+            "upper": high,
+        }
+        return pd.DataFrame(columns, index=question.quantities)
+
+    def attribute_spread(self, target: Any, n: int = 20_000, random_state: Any = None) -> pd.DataFrame:
+        """Return where the spread of a variable comes from.
+
+        Parameters
+        ----------
+        target : column
+            The variable.
+        n : int
+            Simulated rows.
+        random_state : int, Generator or None
+            Seed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per ancestor, and one for the variable itself. `variance` is the part of the target's variance
+            that comes from the noise of that variable, `share` the same in proportion: Shapley values, which add up.
+            `log_spread` (parents only) is the share of the parent in the movements of the log of the target's
+            conditional standard deviation. `heterodag.scm.attribution` has the definitions.
+        """
+        import pandas as pd
+
+        n, seed = check_integer("n", n, low=2), seed_sequence(random_state)
+        question = self._question(target, ())
+        with single_threaded():
+            parts, total = variance_shares(self.mechanisms, question.order, n, seed)
+        mechanism = self.mechanisms[question.target]
+        X = propagate(
+            self.mechanisms, question.order, stream(seed, 0).standard_normal((n, len(self.names))), {}, seed
+        )
+        log_spread = dict(
+            zip(mechanism.parents, log_spread_shares(mechanism, X[:, list(mechanism.parents)]), strict=True)
+        )
+        return pd.DataFrame(
+            {"variance": parts, "share": parts / total, "log_spread": [log_spread.get(j, np.nan) for j in question.order]},
+            index=[self.names[j] for j in question.order],
+        )  # fmt: skip
+
+    def _question(self, target: Any, quantiles: Sequence[float]) -> Question:
+        index = column_index("target", target, self.names)
+        wanted = tuple(check_number("quantiles", q, low=0.0, high=1.0) for q in quantiles)
+        above = ancestors(self.adjacency)[index]
+        return Question(index, (*(int(j) for j in self.order if above[j]), index), wanted)
+
+    def _answers(
+        self, question: Question, actions: list[Actions], n: int, n_draws: int, level: float, random_state: Any
+    ) -> tuple[Array, Array]:
+        check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+        n, n_draws = check_integer("n", n, low=2), check_integer("n_draws", n_draws, low=2)
+        seed = seed_sequence(random_state)
+        noise = stream(seed, 0).standard_normal((n, len(self.names)))
+        with single_threaded():
+            return answers(self.mechanisms, question, noise, actions, n_draws, seed)
+
+    # --- other tools ----------------------------------------------------------------------------------------
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the graph with the column names as nodes."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from((self.names[i], self.names[j]) for i, j in np.argwhere(self.adjacency))
+        return graph
+
+    def to_dowhy(self) -> Any:
+        """Return a `dowhy.gcm.InvertibleStructuralCausalModel` whose mechanisms are these (extra: dowhy)."""
+        from .dowhy_model import dowhy_model
+
+        return dowhy_model(self)
+
+    def _frame(self, values: Array, index: Any = None) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(values, columns=self.names, index=index)
+
+
+def _checked_names(given: Any, found: list[str]) -> list[str]:
+    if given is None:
+        return found
+    names = [str(name) for name in given]
+    if len(names) != len(found) or len(set(names)) < len(names):
+        raise ParameterError("names", f"be {len(found)} different names, one per column", names)
+    return names

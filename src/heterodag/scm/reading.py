@@ -1,0 +1,83 @@
+"""What users hand to the causal model: graphs, fitted estimators, rows; matched by name where there are names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.gaussian import Array
+from ..core.graph import Adjacency, as_adjacency
+from ..errors import DataError, ParameterError
+from ..inputs import read_data
+
+
+def read_adjacency(value: Any, labels: list[str]) -> Adjacency:
+    """Return a graph as a matrix over `labels`: from a matrix, a frame with names, or a networkx DiGraph."""
+    if hasattr(value, "edges") and hasattr(value, "nodes"):
+        return _from_graph(value, labels)
+    if hasattr(value, "loc") and hasattr(value, "columns"):
+        columns = [str(name) for name in value.columns]
+        if sorted(columns) != sorted(labels) or [str(name) for name in value.index] != columns:
+            raise ParameterError("adjacency", "have the table's columns as its rows and columns", columns)
+        place = [columns.index(label) for label in labels]
+        value = value.to_numpy()[np.ix_(place, place)]
+    matrix = as_adjacency(value)
+    if len(matrix) != len(labels):
+        raise ParameterError("adjacency", f"have shape ({len(labels)}, {len(labels)}), as the table", matrix.shape)
+    return matrix
+
+
+def _from_graph(graph: Any, labels: list[str]) -> Adjacency:
+    if not graph.is_directed():
+        raise ParameterError("adjacency", "be a directed graph", type(graph).__name__)
+    unknown = [str(node) for node in graph.nodes if str(node) not in labels]
+    if unknown:
+        raise ParameterError("adjacency", "have the table's columns as its nodes", unknown[0])
+    matrix = np.zeros((len(labels), len(labels)))
+    for cause, effect in graph.edges():
+        matrix[labels.index(str(cause)), labels.index(str(effect))] = 1
+    return as_adjacency(matrix)
+
+
+def read_host(model: Any, X: Any) -> tuple[Adjacency, dict[str, Any]]:
+    """Return the graph of a fitted estimator and the settings of its conditional models, for the table `X`."""
+    check_is_fitted(model, "adjacency_")
+    names = read_data(X)[1]
+    if names is not None and hasattr(model, "feature_names_in_") and names != list(model.feature_names_in_):
+        raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
+    settings = {key: getattr(model, key) for key in ("form", "parametrization") if hasattr(model, key)}
+    return as_adjacency(model.adjacency_), settings
+
+
+def read_rows(rows: Any, labels: Sequence[str], needed: Sequence[int] | None = None) -> tuple[Array, Any]:
+    """Return rows as an array over all columns, and their index if they have one.
+
+    Frames and mappings are matched by name; `needed` columns must be there (all by default), others become NaN.
+    """
+    wanted = list(range(len(labels))) if needed is None else list(needed)
+    if isinstance(rows, Mapping) or (hasattr(rows, "index") and getattr(rows, "ndim", 2) == 1):
+        import pandas as pd
+
+        rows = pd.DataFrame([dict(rows)])
+    array, names = read_data(rows)
+    index = rows.index if hasattr(rows, "iloc") else None
+    if names is None:
+        if array.shape[1] != len(labels):
+            raise DataError(f"`rows` has {array.shape[1]} columns; the model has {len(labels)}.")
+        names = list(labels)
+    missing = [labels[j] for j in wanted if labels[j] not in names]
+    if missing:
+        raise DataError(f"`rows` lacks the column '{missing[0]}', which the model needs.")
+    out = np.full((len(array), len(labels)), np.nan)
+    for j, label in enumerate(labels):
+        if label in names:
+            out[:, j] = array[:, names.index(label)]
+    wrong = [labels[j] for j in wanted if not np.isfinite(out[:, j]).all()]
+    if wrong:
+        raise DataError(f"Column '{wrong[0]}' of `rows` has missing or infinite values; leave those rows out.")
+    if not len(out):
+        raise DataError("`rows` is empty: give at least one row.")
+    return out, index

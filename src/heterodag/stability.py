@@ -1,0 +1,120 @@
+"""What many learned graphs have in common: frequencies, a consensus graph, the stability of the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .core.gaussian import Array
+from .core.graph import Adjacency
+from .errors import ParameterError, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapResult:
+    """Graphs learned on resampled rows.
+
+    Attributes
+    ----------
+    names : column names.
+    adjacencies : (resamples, d, d) int8; [r, i, j] is 1 where resample r has i -> j.
+    orders : (resamples, d) column indices, causes first; None if the method has no order.
+    """
+
+    names: list[str]
+    adjacencies: npt.NDArray[np.int8]
+    orders: npt.NDArray[np.intp] | None
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples behind the frequencies."""
+        return len(self.adjacencies)
+
+    @cached_property
+    def directed(self) -> Array:
+        """(d, d) share of resamples with the edge i -> j."""
+        return np.asarray(self.adjacencies.mean(axis=0))
+
+    @cached_property
+    def adjacent(self) -> Array:
+        """(d, d) share of resamples with an edge between i and j, in either direction; symmetric."""
+        either = (self.adjacencies != 0) | (self.adjacencies.transpose(0, 2, 1) != 0)
+        return np.asarray(either.mean(axis=0))
+
+    @cached_property
+    def before(self) -> Array:
+        """(d, d) share of resamples in which i comes before j in the order."""
+        orders = self._orders()
+        position = np.argsort(orders, axis=1)
+        return np.asarray((position[:, :, None] < position[:, None, :]).mean(axis=0))
+
+    def consensus(self, threshold: float = 0.5) -> Adjacency:
+        """Return the graph of the edges in at least a share `threshold` of the resamples.
+
+        Edges enter by decreasing frequency, and one that would close a cycle with those before it is left out: the
+        result is a DAG whatever the threshold.
+        """
+        check_number("threshold", threshold, low=0.0, high=1.0)
+        adjacency = np.zeros(self.directed.shape, dtype=np.int8)
+        reach = np.eye(len(adjacency), dtype=bool)
+        candidates = np.argwhere((self.directed >= threshold) & (self.directed > 0))
+        for i, j in sorted(candidates.tolist(), key=lambda pair: (-self.directed[pair[0], pair[1]], pair)):
+            if not reach[j, i]:
+                adjacency[i, j] = 1
+                reach |= np.outer(reach[:, i], reach[j])
+        return adjacency
+
+    def order_stability(self) -> float:
+        """Return how stable the order is: 1 if all resamples agree on every pair, about 0 for random orders.
+
+        The mean of |2 p - 1| over pairs, with p the share in which the one comes before the other; random orders of R
+        resamples give about 0.8 / sqrt(R).
+        """
+        upper = np.triu_indices(len(self.names), 1)
+        if not upper[0].size:
+            return 1.0
+        return float(np.abs(2.0 * self.before[upper] - 1.0).mean())
+
+    def mean_order(self) -> npt.NDArray[np.intp]:
+        """Return the columns by their mean position over the resamples, causes first."""
+        return np.asarray(np.argsort(np.argsort(self._orders(), axis=1).mean(axis=0), kind="stable"), dtype=np.intp)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per ordered pair, most frequent edge first: cause, effect, directed, reversed, adjacent, before.
+
+        `before` is missing for methods without an order.
+        """
+        import pandas as pd
+
+        d = len(self.names)
+        pairs = np.argwhere(~np.eye(d, dtype=bool))
+        i, j = pairs[:, 0], pairs[:, 1]
+        columns: dict[str, Any] = {
+            "cause": [self.names[k] for k in i],
+            "effect": [self.names[k] for k in j],
+            "directed": self.directed[i, j],
+            "reversed": self.directed[j, i],
+            "adjacent": self.adjacent[i, j],
+        }
+        if self.orders is not None:
+            columns["before"] = self.before[i, j]
+        frame = pd.DataFrame(columns)
+        return frame.sort_values(["directed", "adjacent"], ascending=False, kind="stable", ignore_index=True)
+
+    def plot(self, threshold: float = 0.5, ax: Any = None) -> Any:
+        """Draw the consensus graph, each edge with its frequency; return the matplotlib Axes."""
+        from .viz import plot_frequencies
+
+        return plot_frequencies(self.consensus(threshold), self.directed, self.names, ax)
+
+    def _orders(self) -> npt.NDArray[np.intp]:
+        if self.orders is None:
+            raise ParameterError("model", "have an order for this question", None, "Use a method that finds one.")
+        return self.orders

@@ -1,0 +1,90 @@
+"""One graph to one file: read back by networkx, as DAGitty's grammar wants it, and from the command line."""
+
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from heterodag import HOST, ParameterError, simulate, write_graph
+from heterodag.cli import app
+from heterodag.errors import HeterodagError
+from heterodag.graphfiles import read_graph
+from heterodag.graphformats import FORMATS
+
+NAMES = ["a b", 'q"uote', "größe & co", "x<y"]
+GRAPH = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return HOST(selection="partial-correlation", alpha=0.2).fit(simulate(200, 4, degree=1, random_state=1).to_frame())
+
+
+@pytest.mark.parametrize("ending", sorted(FORMATS))
+def test_every_format_is_written(model, tmp_path, ending):
+    path = write_graph(model, tmp_path / f"graph{ending}")
+    assert path.stat().st_size > 20
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_gml_comes_back_with_its_names(tmp_path):
+    graph = nx.read_gml(write_graph(GRAPH, tmp_path / "g.gml", NAMES))
+    assert list(graph.nodes) == NAMES
+    assert np.array_equal(nx.to_numpy_array(graph, nodelist=NAMES), GRAPH)
+
+
+def test_gml_has_pvalues_and_places(model, tmp_path):
+    graph = nx.read_gml(write_graph(model, tmp_path / "g.gml"))
+    assert sorted(graph.nodes, key=lambda n: graph.nodes[n]["position"]) == [model.names()[i] for i in model.order_]
+    for cause, effect, data in graph.edges(data=True):
+        i, j = model.names().index(cause), model.names().index(effect)
+        assert data["pvalue"] == pytest.approx(model.pvalues_[i, j])
+
+
+def test_dagitty_text(tmp_path):
+    text = write_graph(GRAPH, tmp_path / "g.dagitty", NAMES).read_text(encoding="utf-8")
+    assert text.splitlines()[0] == "dag {"
+    assert text.splitlines()[-1] == "}"
+    shown = [name.replace('"', "'") for name in NAMES]
+    assert re.findall(r'^"([^"]*)"$', text, flags=re.MULTILINE) == shown
+    edges = re.findall(r'^"([^"]*)" -> "([^"]*)"$', text, flags=re.MULTILINE)
+    assert edges == [(shown[i], shown[j]) for i, j in np.argwhere(GRAPH)]
+
+
+def test_names_that_dagitty_cannot_tell_apart_are_refused(tmp_path):
+    with pytest.raises(HeterodagError, match="DAGitty"):
+        write_graph(np.zeros((2, 2)), tmp_path / "g.dagitty", ['a"', "a'"])
+
+
+@pytest.mark.parametrize(
+    ("graph", "name", "names", "said"),
+    [
+        (GRAPH, "g.xyz", None, "`path` must end in one of"),
+        (GRAPH, "g.gml", ["a"], "`names` must be 4 different names"),
+        (np.ones((2, 2)), "g.gml", None, "self loops"),
+    ],
+)
+def test_wrong_requests_write_nothing(tmp_path, graph, name, names, said):
+    with pytest.raises(ParameterError) as caught:
+        write_graph(graph, tmp_path / name, names)
+    assert said in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_line_converts(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_graph(model, "graph.json")
+    for name in ("g.gml", "g.dagitty", "g.graphml"):
+        done = CliRunner().invoke(app, ["convert", "graph.json", "--out", name])
+        assert done.exit_code == 0, done.output
+        assert "4 variables" in done.output
+    again = read_graph("g.graphml")
+    assert np.array_equal(again.adjacency.to_numpy(), model.adjacency_)
+    assert again.order == [model.names()[i] for i in model.order_]
+    refused = CliRunner().invoke(app, ["convert", "graph.json", "--out", "g.gml"])
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert CliRunner().invoke(app, ["convert", "graph.json", "--out", "g.gml", "--force"]).exit_code == 0
+    assert CliRunner().invoke(app, ["convert", "graph.json", "--out", "g.png"]).exit_code == 2
