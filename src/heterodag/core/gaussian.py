@@ -31,12 +31,13 @@ FORMS = ("natural", "location-scale")
 class RowTerms:
     """What each row contributes to the loss and its derivatives: arrays of shape (targets, rows).
 
-    `loss` is twice the loss and `m` minus its derivative by the free location (the factors are applied to the
+    `s` is the log precision, `loss` is twice the loss and `m` minus its derivative by the free location (the factors are applied to the
     sums). `first` stacks the first derivatives of the loss by `A` and `s`, and in natural form the mixed second
     derivative by `s` and `m`; `second` stacks the second derivatives `AA`, `As`, `ss` (expected or observed).
     `mm` is the second derivative by the location; `m` and `mm` are None in location-scale form; `Am` is always 1.
     """
 
+    s: Array
     loss: Array
     first: Array
     second: Array
@@ -72,7 +73,7 @@ def natural_terms(y: Array, A: Array, s: Array, m: Array, observed: Array) -> Ro
     second[2] += 0.5
     second[2] += observed * grad_s
     square -= s
-    return RowTerms(square, first, second, m=he, mm=np.multiply(h, h, out=h))
+    return RowTerms(s, square, first, second, m=he, mm=np.multiply(h, h, out=h))
 
 
 def location_scale_terms(y: Array, A: Array, s: Array, observed: Array) -> RowTerms:
@@ -89,7 +90,7 @@ def location_scale_terms(y: Array, A: Array, s: Array, observed: Array) -> RowTe
     np.multiply(first[1], observed, out=second[2])
     second[2] += 0.5
     square -= s
-    return RowTerms(square, first, second)
+    return RowTerms(s, square, first, second)
 
 
 def residuals(form: str, y: Array, A: Array, s: Array, m: Array | float = 0.0) -> Array:

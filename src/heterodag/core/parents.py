@@ -56,6 +56,7 @@ class ParentDesign:
         self._absent = np.ones(self._columns.shape, dtype=bool)
         for i, some in enumerate(self.parents):
             self._columns[i, : len(some)], self._absent[i, : len(some)] = some, False
+        self._served = np.arange(len(self.targets))
         self.width = most + 1
         upper = np.triu_indices(self.width)
         self._left, self._right = upper
@@ -73,26 +74,31 @@ class ParentDesign:
         which = np.arange(len(self.targets)) if active is None else active
         columns = np.asarray(self.targets, dtype=np.intp)[which]
         if self._kept:
-            yield from self._from_kept(which, columns)
+            self._serve_only(which)
+            for rows, Z, products in self._kept:
+                yield ParentBlock(Z, products, self.table.take(columns, rows))
             return
-        floats = len(self.targets) * (self.width + self.n_products)
-        keep = self.n_rows * floats * 8 <= CACHE_BYTES
-        served = np.arange(len(self.targets)) if keep else which
-        for rows in row_slices(self.n_rows, len(served) * (self.width + self.n_products + 12)):
-            Z = self.regressors(rows, served)
+        floats = len(which) * (self.width + self.n_products)
+        kept, keep = [], self.n_rows * floats * 8 <= CACHE_BYTES
+        for rows in row_slices(self.n_rows, floats + 12 * len(which)):
+            Z = self.regressors(rows, which)
             products = Z[:, self._left] * Z[:, self._right]
             if keep:
-                self._kept.append((rows, Z, products))
-            else:
-                yield ParentBlock(Z, products, self.table.take(columns, rows))
-        if keep:
-            yield from self._from_kept(which, columns)
+                kept.append((rows, Z, products))
+            yield ParentBlock(Z, products, self.table.take(columns, rows))
+        self._kept, self._served = kept, which
 
-    def _from_kept(self, which: Index, columns: Index) -> Iterator[ParentBlock]:
-        everything = len(which) == len(self.targets)
-        for rows, Z, products in self._kept:
-            Y = self.table.take(columns, rows)
-            yield ParentBlock(Z, products, Y) if everything else ParentBlock(Z[which], products[which], Y)
+    def _serve_only(self, which: Index) -> None:
+        """Shrink what is kept to some targets (a solver loses them one by one); make it anew if others are asked for."""
+        if len(which) == len(self._served) and (which == self._served).all():
+            return
+        where = np.searchsorted(self._served, which)
+        if (where < len(self._served)).all() and (self._served[where] == which).all():
+            self._kept = [(rows, Z[where], products[where]) for rows, Z, products in self._kept]
+        else:
+            rebuilt = [(rows, self.regressors(rows, which)) for rows, _, _ in self._kept]
+            self._kept = [(rows, Z, Z[:, self._left] * Z[:, self._right]) for rows, Z in rebuilt]
+        self._served = which
 
     def regressors(self, rows: slice, which: Index | slice = slice(None)) -> Array:
         """Return the designs (targets, p, rows) of some targets on some observations."""

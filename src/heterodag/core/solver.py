@@ -27,7 +27,7 @@ MAX_ITERATIONS = 1000
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
 #: Steps of models with at most this many coefficients are found for all targets together.
-_SMALL = 11
+_SMALL = 15
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
 
 
@@ -107,11 +107,11 @@ class _Barrier:
     gradient: Array
     information: Array
 
-    def add(self, shape: Coefficients, theta: Array, block: Block, symmetric: Index) -> None:
-        swing = combine(theta[shape.width + 1 : 2 * shape.width], block.Z[..., 1:, :])
-        beyond = np.abs(swing) > self.limit
-        if not beyond.any():
+    def add(self, swing: Array, block: Block, symmetric: Index) -> None:
+        """Add a block of rows; `swing` (targets, rows) is how far their log precision is from the average."""
+        if swing.size == 0 or max(swing.max(), -swing.min()) <= self.limit:
             return
+        beyond = np.abs(swing) > self.limit
         excess = np.where(beyond, swing - np.copysign(self.limit, swing), 0.0)
         self.loss += 0.5 * np.einsum("ij,ij->i", excess, excess)
         self.gradient[1:] += block.sums(excess[None])[0].T[1:]
@@ -181,7 +181,7 @@ def _accumulate(
     for block in blocks:
         terms = row_terms(shape, theta, block, observed[:, None])
         loss += terms.loss.sum(axis=1)
-        barrier.add(shape, theta, block, design.symmetric)
+        barrier.add(terms.s - theta[p][:, None], block, design.symmetric)
         first += block.sums(terms.first).reshape(stacked * k, p)
         second += block.weigh(terms.second).reshape(3 * k, design.n_products)
         if terms.m is not None and terms.mm is not None:

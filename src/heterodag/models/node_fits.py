@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.gaussian import Array
+from ..core.gaussian import Array, residuals
 from ..core.parents import ParentDesign
 from ..core.score_test import entry_gains
 from ..core.solver import Coefficients, minimize
 from ..core.starts import constant_variance_start
-from ..core.table import Table
+from ..core.table import Table, row_slices
 
 Parents = tuple[int, ...]
 Key = tuple[int, Parents]
 
 #: A fit has converged when no more than this much log-likelihood (nats, all rows together) is to be gained.
-_NATS = 1e-2
-_MAX_ITERATIONS = 60
+_NATS = 3e-2
+_MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**22
 
@@ -66,14 +66,34 @@ class NodeFits:
         d = self.table.shape[1]
         for batch in _batches(missing, lambda parents: (2 * len(parents) + 3) * 2 * d):
             targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
-            shape = Coefficients(self.form, 1 + max(map(len, parents)))
-            theta = np.zeros((shape.size, len(batch)))
-            for i, key in enumerate(batch):
-                theta[_kept(len(key[1]), shape), i] = self.known[key].theta
+            theta, _ = self._stacked(batch)
             found = entry_gains(self.table, self.form, targets, parents, theta, range(d), self.strength)
             for key, row in zip(batch, found, strict=True):
                 row[[key[0], *key[1]]] = 0.0
                 self._wanted[key] = row
+
+    def latents(self, keys: Sequence[Key]) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory."""
+        n = self.table.shape[0]
+        at_once = max(1, _BATCH_FLOATS // (8 * n))
+        for start in range(0, len(keys), at_once):
+            part = slice(start, start + at_once)
+            targets, parents = [j for j, _ in keys[part]], [parents for _, parents in keys[part]]
+            theta, shape = self._stacked(keys[part])
+            design = ParentDesign(self.table, parents, targets)
+            U = np.empty((len(targets), n))
+            for rows in row_slices(n, (shape.width + 6) * len(targets)):
+                A, s, m = shape.predictors(theta, design.regressors(rows))
+                U[:, rows] = residuals(self.form, self.table.take(targets, rows), A, s, m)
+            yield part, U
+
+    def _stacked(self, keys: Sequence[Key]) -> tuple[Array, Coefficients]:
+        """Return the coefficients of several models as the columns of one array."""
+        shape = Coefficients(self.form, 1 + max(len(parents) for _, parents in keys))
+        theta = np.zeros((shape.size, len(keys)))
+        for i, key in enumerate(keys):
+            theta[_kept(len(key[1]), shape), i] = self.known[key].theta
+        return theta, shape
 
     def _fit(self, keys: Iterable[Key]) -> None:
         n = self.table.shape[0]

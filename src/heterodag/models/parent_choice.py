@@ -17,7 +17,6 @@ from .node_fits import Key, NodeFits, Parents
 ENTRY = 3.0
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3
-SWAP = True
 #: Scores closer than this (nats) count as equal.
 EQUAL = 0.05
 
@@ -28,6 +27,11 @@ _Choosing = Generator[list[Key], list[float], tuple[float, Parents]]
 def parent_penalty(n: int, d: int) -> float:
     """Return what a parent must gain: the extended BIC, ln n for its two coefficients and ln d for the choice."""
     return float(np.log(n) + np.log(d))
+
+
+def as_bits(columns: Iterable[int]) -> int:
+    """Return a set of columns as the bits of an integer."""
+    return sum(1 << j for j in columns)
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,15 @@ class ParentChoice:
 
     def __init__(self, fits: NodeFits, penalty: float) -> None:
         self.fits, self.penalty = fits, penalty
-        self._done: dict[tuple[int, int], tuple[float, Parents]] = {}
+        self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
 
-    def choose(self, tasks: Iterable[Task]) -> list[tuple[float, Parents]]:
-        """Return the score and the parents of every task."""
+    def choose(self, tasks: Iterable[Task], thorough: bool = True) -> list[tuple[float, Parents]]:
+        """Return the score and the parents of every task; `thorough` also exchanges parents one for one."""
         tasks = list(tasks)
         running = {
-            (t.target, t.allowed): self._choosing(t) for t in tasks if (t.target, t.allowed) not in self._done
+            (t.target, t.allowed, thorough): self._choosing(t, thorough)
+            for t in tasks
+            if (t.target, t.allowed, thorough) not in self._done
         }
         asked = {name: next(choosing) for name, choosing in running.items()}
         while asked:
@@ -61,7 +67,7 @@ class ParentChoice:
                 except StopIteration as end:
                     self._done[name] = end.value
                     del asked[name]
-        return [self._done[t.target, t.allowed] for t in tasks]
+        return [self._done[t.target, t.allowed, thorough] for t in tasks]
 
     def wishes(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
@@ -69,7 +75,7 @@ class ParentChoice:
         wished = np.flatnonzero(gains > ENTRY)
         return [int(i) for i in wished[np.argsort(-gains[wished], kind="stable")]]
 
-    def _choosing(self, task: Task) -> _Choosing:
+    def _choosing(self, task: Task, thorough: bool) -> _Choosing:
         j = task.target
         parents = tuple(i for i in task.start if task.allowed >> i & 1)
         (loss,) = yield [(j, parents)]
@@ -80,7 +86,7 @@ class ParentChoice:
                 score, parents = entered
                 continue
             left = yield from self._best_of(j, score, [parents[:i] + parents[i + 1 :] for i in range(len(parents))])
-            if left is None and SWAP:
+            if left is None and thorough:
                 left = yield from self._best_of(j, score, self._exchanged(j, parents, task.allowed))
             if left is None:
                 return score, parents

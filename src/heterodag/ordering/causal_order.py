@@ -14,7 +14,7 @@ from ..inputs import check_data, column_labels, warn_not_converged
 from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
 from ..threads import single_threaded
-from .normality_order import normality_order
+from .normality_order import FullRounds, order_by_normality
 from .result import OrderResult
 
 
@@ -86,6 +86,7 @@ def find_order(
     model = replace(model, ridge=order_ridge(len(array)))
     with single_threaded():
         table = Table.standardize(array)
-        result, doubtful = normality_order(table, model, statistic, tolerance, progress, knowledge)
-    warn_not_converged(doubtful, column_labels(array.shape[1], names))
+        rounds = FullRounds(table, model, statistic)
+        result = order_by_normality(table.shape[1], rounds, tolerance, progress, knowledge)
+    warn_not_converged(sorted(rounds.doubtful), column_labels(array.shape[1], names))
     return replace(result, names=names)

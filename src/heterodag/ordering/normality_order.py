@@ -13,42 +13,38 @@ from ..knowledge import ResolvedKnowledge
 from ..models.conditional import ConditionalModel, Conditionals, extend
 from .result import OrderResult
 
+#: One round: the variables placed so far, the newest layer, and those remaining -> the scores of the remaining.
+RoundScores = Callable[[list[int], list[int], list[int]], Array]
 
-def normality_order(
-    table: Table,
-    model: ConditionalModel,
-    statistic: Statistic,
+
+def order_by_normality(
+    d: int,
+    round_scores: RoundScores,
     tolerance: float,
     progress: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
-) -> tuple[OrderResult, list[int]]:
-    """Run Algorithm 2; also return the columns whose conditional model did not converge in some round.
+) -> OrderResult:
+    """Run Algorithm 2, whatever the models are that the scores come from.
 
-    Every round fits all remaining variables given all placed ones, starting from the previous round's solutions.
     With prior knowledge, only variables that may come next have a score and can be placed.
     """
-    d = table.shape[1]
-    remaining, placed = list(range(d)), list[int]()
+    remaining, placed, layer = list(range(d)), list[int](), list[int]()
     layers: list[list[int]] = []
     rounds: list[Array] = []
-    doubtful: set[int] = set()
-    fits: Conditionals | None = None
     while remaining:
-        fits = _round_fits(table, model, placed, remaining, fits, layers)
-        doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
         scores = np.full(d, np.nan)
-        scores[remaining] = _scores(fits, table, statistic)
+        scores[remaining] = round_scores(placed, layer, remaining)
         allowed = _allowed(placed, d, knowledge)
         scores[~allowed] = np.nan
         rounds.append(scores)
         choice = np.flatnonzero(allowed)
         layer = [int(choice[i]) for i in next_layer(scores[choice], tolerance)]
         layers.append(layer)
-        placed += layer
+        placed = placed + layer
         remaining = [i for i in remaining if i not in layer]
         if progress is not None:
             progress(len(placed) / d)
-    return OrderResult(np.array(placed, dtype=np.intp), layers, np.array(rounds)), sorted(doubtful)
+    return OrderResult(np.array(placed, dtype=np.intp), layers, np.array(rounds))
 
 
 def next_layer(scores: Array, tolerance: float) -> list[int]:
@@ -68,23 +64,25 @@ def _allowed(placed: list[int], d: int, knowledge: ResolvedKnowledge | None) -> 
     return ~mask if knowledge is None else knowledge.may_come_next(mask)
 
 
-def _round_fits(
-    table: Table,
-    model: ConditionalModel,
-    placed: list[int],
-    remaining: list[int],
-    previous: Conditionals | None,
-    layers: list[list[int]],
-) -> Conditionals:
-    if previous is None:
-        return model.fit(table, placed, remaining)
-    kept = [previous.targets.index(i) for i in remaining]
-    warm = extend(previous.theta[:, kept], model.form, len(layers[-1]))
-    return model.fit(table, placed, remaining, warm=warm)
+class FullRounds:
+    """The paper's rounds: every remaining variable given all placed ones, starting from the previous solutions.
 
+    `doubtful` collects the columns whose model did not converge in some round.
+    """
 
-def _scores(fits: Conditionals, table: Table, statistic: Statistic) -> Array:
-    scores = np.empty(len(fits.targets))
-    for part, U in fits.latents(table):
-        scores[part] = statistic(U)
-    return scores
+    def __init__(self, table: Table, model: ConditionalModel, statistic: Statistic) -> None:
+        self.table, self.model, self.statistic = table, model, statistic
+        self.doubtful: set[int] = set()
+        self._fits: Conditionals | None = None
+
+    def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
+        warm = None
+        if self._fits is not None:
+            kept = [self._fits.targets.index(i) for i in remaining]
+            warm = extend(self._fits.theta[:, kept], self.model.form, len(newest))
+        self._fits = fits = self.model.fit(self.table, placed, remaining, warm=warm)
+        self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
+        scores = np.empty(len(remaining))
+        for part, U in fits.latents(self.table):
+            scores[part] = self.statistic(U)
+        return scores

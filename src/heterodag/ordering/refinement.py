@@ -9,11 +9,11 @@ not depend on) keep their place relative to the others, so that no more edges ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..models.node_fits import Parents
-from ..models.parent_choice import EQUAL, ParentChoice, Task
+from ..models.parent_choice import EQUAL, ParentChoice, Task, as_bits
 
 
 @dataclass
@@ -64,14 +64,21 @@ def refine_order(
     while improved and not out_of_time():
         improved = False
         moves = all_moves(choice, state)
+        roughly = evaluate(choice, state, moves, thorough=False)
+        moves = [move for move, gain in zip(moves, roughly, strict=True) if gain > -HOPE * choice.penalty]
         gains = evaluate(choice, state, moves)
         for gain, move in sorted(zip(gains, moves, strict=True), key=lambda pair: -pair[0]):
             if gain <= EQUAL or out_of_time():
                 break
             new = apply(choice, state, move)
             if new is not None and new.total < state.total - EQUAL and allowed(new.order):
+                STATS.append((move.child in state.parents[move.parent], move.child in _ancestors_of(move.parent, state), state.total-new.total))
                 state, improved = new, True
     return state
+
+
+HOPE, WISH, ONLY = 1.0, 0.0, False
+STATS = []
 
 
 def all_moves(choice: ParentChoice, state: State) -> list[Move]:
@@ -81,7 +88,8 @@ def all_moves(choice: ParentChoice, state: State) -> list[Move]:
         Move(i, k, forwards)
         for at, i in enumerate(state.order)
         for k in choice.wishes((i, state.parents[i]))
-        if k in state.order[at:]
+        if k in state.order[at:] and choice.fits.gains((i, state.parents[i]))[k] > WISH * choice.penalty
+        and (not ONLY or i in state.parents[k] or i not in _ancestors_of(k, state))
         for forwards in (True, False)
     ]
 
@@ -122,7 +130,7 @@ def _tasks(choice: ParentChoice, state: State, move: Move) -> tuple[list[int], l
     if changed is None:
         return state.order, []
     at, segment = changed
-    start = mask(state.order[:at])
+    start = as_bits(state.order[:at])
     old, seen = {}, start
     for j in state.order[at : at + len(segment)]:
         old[j] = seen
@@ -137,17 +145,13 @@ def _tasks(choice: ParentChoice, state: State, move: Move) -> tuple[list[int], l
     return state.order[:at] + segment + state.order[at + len(segment) :], tasks
 
 
-def mask(columns: Iterable[int]) -> int:
-    """Return the set of columns as the bits of an integer."""
-    return sum(1 << j for j in columns)
-
-
-def evaluate(choice: ParentChoice, state: State, moves: list[Move]) -> list[float]:
+def evaluate(choice: ParentChoice, state: State, moves: list[Move], thorough: bool = True) -> list[float]:
     """Return by how much each move lowers the score."""
     tasks = [_tasks(choice, state, move)[1] for move in moves]
-    choice.choose(task for some in tasks for task in some)
+    choice.choose((task for some in tasks for task in some), thorough)
     return [
-        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choice.choose(some), strict=True)) for some in tasks
+        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choice.choose(some, thorough), strict=True))
+        for some in tasks
     ]
 
 
