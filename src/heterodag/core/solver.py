@@ -74,12 +74,21 @@ class Solution:
     objective : (m,) minimised mean loss plus ridge term.
     converged : (m,) whether the target met the tolerance.
     iterations : (m,) steps tried.
+    information : (m, size, size) second derivatives at the end, expected or observed.
     """
 
     theta: Array
     objective: Array
     converged: Mask
     iterations: Index
+    information: Array
+
+    def take(self, which: Index) -> Solution:
+        """Return the solutions of some targets."""
+        return Solution(
+            self.theta[:, which], self.objective[which], self.converged[which], self.iterations[which],
+            self.information[which],
+        )  # fmt: skip
 
 
 def free_swing(n_rows: int) -> float:
@@ -263,7 +272,8 @@ class _Minimizer:
         m = start.shape[1]
         self.design, self.shape, self.ridge, self.tolerance = design, shape, ridge, tolerance
         self.free = free
-        self.result = Solution(start.copy(), np.full(m, np.inf), np.zeros(m, bool), np.zeros(m, int))
+        information = np.zeros((m, shape.size, shape.size))
+        self.result = Solution(start.copy(), np.full(m, np.inf), np.zeros(m, bool), np.zeros(m, int), information)
         self.active = np.arange(m)
         self.theta = start.copy()
         self.damping = np.full(m, _DAMPING_START)
@@ -338,6 +348,7 @@ class _Minimizer:
         where = self.active[finished]
         self.result.theta[:, where] = self.theta[:, finished]
         self.result.objective[where] = self.state.objective[finished]
+        self.result.information[where] = self.state.information[finished]
         rest = ~finished
         self.active, self.theta = self.active[rest], self.theta[:, rest]
         self.damping, self.newton, self.stride = self.damping[rest], self.newton[rest], self.stride[rest]

@@ -175,7 +175,7 @@ class ConditionalModel:
             theta = np.where(freedom, theta, 0.0)
         found = self._solve(batch, shape, theta, freedom)
         best = found.objective.reshape(len(starts), m).argmin(axis=0) * m + np.arange(m)
-        return Solution(found.theta[:, best], found.objective[best], found.converged[best], found.iterations[best])
+        return found.take(best)
 
 
 def extend(theta: Array, form: str, added: int) -> Array:

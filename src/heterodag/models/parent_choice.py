@@ -85,7 +85,7 @@ class ParentChoice:
             if entered is not None:
                 score, parents = entered
                 continue
-            left = yield from self._best_of(j, score, [parents[:i] + parents[i + 1 :] for i in range(len(parents))])
+            left = yield from self._best_of(j, score, self._smaller(j, parents))
             if left is None and thorough:
                 left = yield from self._best_of(j, score, self._exchanged(j, parents, task.allowed))
             if left is None:
@@ -96,9 +96,14 @@ class ParentChoice:
         tried = [i for i in self.wishes((j, parents)) if allowed >> i & 1][:TRIALS]
         return [tuple(sorted((*parents, i))) for i in tried]
 
+    def _smaller(self, j: int, parents: Parents) -> list[Parents]:
+        """Return the sets without one of the parents that contribute least."""
+        weakest = np.argsort(self.fits.known[j, parents].worth, kind="stable")[:TRIALS]
+        return [parents[:i] + parents[i + 1 :] for i in weakest]
+
     def _exchanged(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
         """Return sets in which one parent gives way to another variable."""
-        smaller = [parents[:i] + parents[i + 1 :] for i in range(len(parents))]
+        smaller = self._smaller(j, parents)
         self.fits.prepare_gains((j, some) for some in smaller)
         sets = {larger for some in smaller for larger in self._larger(j, some, allowed)}
         return sorted(sets - {parents})

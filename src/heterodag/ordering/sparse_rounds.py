@@ -27,21 +27,32 @@ class SparseRounds:
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         if newest:
-            candidates = np.asarray(remaining)
-            touched = candidates[(self._gains[np.ix_(remaining, newest)] > ENTRY).any(axis=1)]
-            bits = as_bits(placed)
-            found = self.choice.choose(Task(int(j), bits, self.parents[int(j)]) for j in touched)
-            chosen = {int(j): parents for j, (_, parents) in zip(touched, found, strict=True)}
-            changed = [j for j, parents in chosen.items() if parents != self.parents[j]]
-            self.parents |= chosen
+            gains = self._gains[np.ix_(remaining, newest)]
+            touched = np.flatnonzero((gains > self.choice.penalty).any(axis=1))
+            changed = []
+            for at in touched:
+                j = remaining[at]
+                enter = [newest[i] for i in np.flatnonzero(gains[at] > self.choice.penalty)]
+                self.parents[j] = tuple(sorted({*self.parents[j], *enter}))
+                changed.append(j)
             self._update(changed)
         return self._scores[remaining]
 
     def _update(self, targets: list[int]) -> None:
         fits = self.choice.fits
         keys = [(j, self.parents[j]) for j in targets]
+        fits.losses(keys, squares=False)
+        keys = [(j, self._cleared(j)) for j in targets]
+        fits.losses(keys, squares=False)
+        self.parents |= dict(keys)
         fits.prepare_gains(keys)
         for key in keys:
             self._gains[key[0]] = fits.gains(key)
         for part, U in fits.latents(keys):
             self._scores[np.asarray(targets)[part]] = self.statistic(U)
+
+    def _cleared(self, j: int) -> Parents:
+        """Return the parents of a fitted model less those that are not worth their penalty."""
+        parents = self.parents[j]
+        worth = self.choice.fits.known[j, parents].worth
+        return tuple(i for i, value in zip(parents, worth, strict=True) if value > 0.5 * self.choice.penalty)
