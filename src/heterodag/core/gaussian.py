@@ -31,10 +31,11 @@ FORMS = ("natural", "location-scale")
 class RowTerms:
     """What each row contributes to the loss and its derivatives: arrays of shape (targets, rows).
 
-    `s` is the log precision, `loss` is twice the loss and `m` minus its derivative by the free location (the factors are applied to the
-    sums). `first` stacks the first derivatives of the loss by `A` and `s`, and in natural form the mixed second
-    derivative by `s` and `m`; `second` stacks the second derivatives `AA`, `As`, `ss` (expected or observed).
-    `mm` is the second derivative by the location; `m` and `mm` are None in location-scale form; `Am` is always 1.
+    `s` is the log precision. `loss` is twice the loss and `m` minus its derivative by the free location (the factors
+    are applied to the sums). `first` stacks the first derivatives of the loss by `A` and `s`, and in natural form the
+    mixed second derivative by `s` and `m`; `second` stacks the second derivatives `AA`, `As`, `ss` (expected or
+    observed). `mm` is the second derivative by the location; `m` and `mm` are None in location-scale form; `Am` is
+    always 1.
     """
 
     s: Array

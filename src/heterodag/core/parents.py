@@ -29,7 +29,8 @@ class ParentBlock(Block):
 
     def regressors_of(self, target: int) -> Array:
         """Return the design of one target."""
-        return self.Z[target]
+        own: Array = self.Z[target]
+        return own
 
 
 def _per_target(columns: Array, weights: Array) -> Array:

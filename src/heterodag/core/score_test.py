@@ -49,10 +49,9 @@ def entry_gains(
     _, _, nuisance = derivatives(design, shape, theta, ridge, np.zeros(k), np.arange(k))
     score, own, cross = _sums(design, shape, theta, columns)
     solved = np.linalg.solve(nuisance[:, None] * design.n_rows, cross)
-    AA, As, ss = (
-        own[i] - np.einsum("knd,knd->kd", cross[:, a], solved[:, b]) for i, (a, b) in enumerate(((0, 0), (0, 1), (1, 1)))
-    )
-    clear = (AA > _COLLINEAR * own[0]) & (ss > _COLLINEAR * own[2])
+    pairs = ((0, 0), (0, 1), (1, 1))
+    AA, As, ss = (own[i] - np.einsum("knd,knd->kd", cross[:, a], solved[:, b]) for i, (a, b) in enumerate(pairs))
+    clear = (_COLLINEAR * own[0] < AA) & (_COLLINEAR * own[2] < ss)
     AA, ss = AA + strength, ss + strength
     determinant = AA * ss - As * As
     clear &= determinant > 0.0

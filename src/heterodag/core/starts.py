@@ -51,9 +51,9 @@ def constant_variance_start(design: Regression, shape: Coefficients) -> Array:
         gram += block.weigh(np.ones((1, *block.Y.shape)))[0]
         moment += block.sums(block.Y[None])[0]
     matrix = gram[:, design.symmetric] / n + 1e-8 * np.eye(p)
-    beta = np.linalg.solve(matrix, moment[:, :, None] / n)[:, :, 0]
+    beta = np.linalg.solve(matrix, moment[:, :, None] / n)[:, :, 0].astype(float)
     variance = 1.0 - np.einsum("kp,kp->k", beta, moment / n)  # targets are standardised
-    return _constant_variance(shape, beta.T, np.maximum(variance, 1e-12))
+    return _constant_variance(shape, beta.T, np.maximum(variance, 1e-12).astype(float))
 
 
 def _constant_variance(shape: Coefficients, beta: Array, variance: Array) -> Array:

@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.gaussian import FORMS, Array
-from ..core.normality import get_statistic
 from ..core.table import Table
 from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
 from ..independence.contract import EdgeProblem
-from ..independence.recover import CORRECTIONS, edge_candidates, find_dag
+from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
 from ..independence.registry import get_selection
 from ..inputs import MISSING, check_data
 from ..knowledge import PriorKnowledge, as_knowledge, resolved
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
-from ..ordering.causal_order import find_order
+from ..ordering.causal_order import OrderSettings, find_order, order_settings
+from ..ordering.result import Refinement
 from ..progress import progress_bar
 from ..seeds import seed_sequence
 from .base import GraphEstimator
@@ -27,8 +27,8 @@ from .base import GraphEstimator
 class HOST(GraphEstimator):
     """Learn a causal graph when the spread of each variable may depend on its causes.
 
-    Variables are ordered by how normal their standardised residuals are given those already placed, then every
-    pair of an earlier and a later variable is tested for an edge.
+    Variables are ordered by how normal their standardised residuals are given those already placed, the order is
+    improved by likelihood, then every pair of an earlier and a later variable is tested for an edge.
 
     Parameters
     ----------
@@ -41,8 +41,13 @@ class HOST(GraphEstimator):
         that returns a number, larger for more normal samples.
     tolerance : float, default=1e-4
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
-    refine : bool, default=False
-        False keeps the paper's order as it is; the only choice at present.
+    refine : bool, default=True
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+    conditioning : {"auto", "full", "sparse"}, default="auto"
+        While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
+        among them; "auto" is "full" up to 20 variables and "sparse" beyond.
+    max_time : float, optional
+        Seconds after which refinement ends with the best order so far.
     selection : str or callable, default="likelihood"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -63,8 +68,10 @@ class HOST(GraphEstimator):
     Attributes
     ----------
     order_ : (d,) column indices, causes first.
-    layers_ : list of lists of column indices.
+    layers_ : list of lists of column indices; put together they are the order.
     scores_ : (rounds, d) normality statistic of every variable not yet placed, NaN for the others.
+    refinement_ : with `refine` only: the order by normality it started from, the scores of both, and whether the
+        search was complete.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
@@ -75,8 +82,9 @@ class HOST(GraphEstimator):
     -----
     Duong and Nguyen, "Heteroscedastic Causal Structure Learning", ECAI 2023. Deviations: each target has a free
     location (the paper's linear `eta1` is not closed under shifts, so its invariance theorem needs it); the
-    conditional models are fitted to their optimum by a Newton-type solver; edges are decided by a likelihood
-    ratio by default. `HOST.paper()` gives the paper's choices.
+    conditional models are fitted to their optimum by a Newton-type solver; the order by normality is refined by
+    likelihood, and edges are decided by likelihood ratios between stepwise chosen models. `HOST.paper()` gives the
+    paper's choices.
 
     Examples
     --------
@@ -93,7 +101,9 @@ class HOST(GraphEstimator):
         form: str = "natural",
         normality: str | Callable[[Array], float] = "shapiro",
         tolerance: float = 1e-4,
-        refine: bool = False,
+        refine: bool = True,
+        conditioning: str = "auto",
+        max_time: float | None = None,
         selection: str | Callable[..., Any] = "likelihood",
         alpha: float = 0.001,
         correction: str = "none",
@@ -108,6 +118,8 @@ class HOST(GraphEstimator):
         self.normality = normality
         self.tolerance = tolerance
         self.refine = refine
+        self.conditioning = conditioning
+        self.max_time = max_time
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
@@ -123,7 +135,9 @@ class HOST(GraphEstimator):
 
         `changes` override single parameters, for instance `HOST.paper(selection="gam-classical")`.
         """
-        settings: dict[str, Any] = {"refine": False, "selection": "lcit", "tolerance": 1e-4, "alpha": 0.001}
+        settings: dict[str, Any] = {
+            "refine": False, "conditioning": "full", "selection": "lcit", "tolerance": 1e-4, "alpha": 0.001,
+        }  # fmt: skip
         return cls(**(settings | changes))
 
     def fit(self, X: Any, y: None = None) -> HOST:
@@ -145,17 +159,16 @@ class HOST(GraphEstimator):
         seed = seed_sequence(self.random_state)
         array, names = self._read(X)
         known = resolved(self.prior_knowledge, names, array.shape[1])
-        model = ConditionalModel(self.parametrization, self.form)
         with progress_bar("ordering", enabled=bool(self.verbose)) as tick:
-            statistic = get_statistic(self.normality)
-            order = find_order(array, names, model, statistic, float(self.tolerance), tick, known)
+            order, search = find_order(array, names, self._order_settings(), tick, known)
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
             problem = EdgeProblem(
                 array, order.order, edge_candidates(order.order, known), self.parametrization, self.form, seed,
-                self.n_jobs, tick,
+                self.n_jobs, tick, float(self.alpha), limits_of(known), search,
             )  # fmt: skip
             graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names, known)
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
+        self._set_or_forget("refinement_", None if search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
@@ -199,18 +212,26 @@ class HOST(GraphEstimator):
                 U[:, target] = latent[0]
         return U
 
+    def _order_settings(self) -> OrderSettings:
+        return order_settings(
+            self.parametrization,
+            self.form,
+            self.normality,
+            self.tolerance,
+            self.refine,
+            self.conditioning,
+            self.max_time,
+        )
+
     def _check_parameters(self) -> None:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("form", self.form, FORMS)
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("missing", self.missing, MISSING)
-        check_number("tolerance", self.tolerance, low=0.0)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
-        get_statistic(self.normality)
+        self._order_settings()
         get_selection(self.selection)
-        if self.refine is not False:
-            raise ParameterError("refine", "be False", self.refine, "This version keeps the order by normality.")
         as_knowledge(self.prior_knowledge)
         if self.n_jobs is not None:
             check_integer("n_jobs", self.n_jobs)

@@ -35,6 +35,9 @@ class EdgeProblem:
     seed : source of the streams of tests that need randomness.
     n_jobs : workers, as joblib understands it.
     progress : called with the share of work done, in [0, 1].
+    alpha : significance level, for tests that choose a target's parents step by step.
+    limits : what prior knowledge says about parents, for the same tests.
+    search : what refining the order has found already (`ordering.search.Search`), for tests that can use it.
     """
 
     X: Array
@@ -45,6 +48,9 @@ class EdgeProblem:
     seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     n_jobs: int | None = None
     progress: Callable[[float], None] | None = None
+    alpha: float = 0.001
+    limits: Any = None
+    search: Any = None
 
     def predecessors(self, target: int) -> npt.NDArray[np.intp]:
         """Return the columns before `target` in the order: the conditioning set of its tests, and its candidates."""

@@ -14,6 +14,7 @@ from ..core.graph import Adjacency, check_order, full_dag
 from ..errors import check_choice, check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
+from ..models.parent_choice import Limits
 from ..seeds import seed_sequence
 from ..threads import single_threaded
 from .contract import EdgeProblem
@@ -105,7 +106,7 @@ def recover_dag(
         knowledge.check_order(positions)
     problem = EdgeProblem(
         array, positions, edge_candidates(positions, knowledge), parametrization, form,
-        seed_sequence(random_state), n_jobs, progress,
+        seed_sequence(random_state), n_jobs, progress, alpha, limits_of(knowledge),
     )  # fmt: skip
     return find_dag(problem, selection, alpha, correction, names, knowledge)
 
@@ -113,6 +114,11 @@ def recover_dag(
 def edge_candidates(order: Any, knowledge: ResolvedKnowledge | None) -> npt.NDArray[np.bool_]:
     """Return the pairs to test: all that go forward in the order, less those that prior knowledge decides."""
     return full_dag(order).astype(bool) if knowledge is None else knowledge.candidates(order)
+
+
+def limits_of(knowledge: ResolvedKnowledge | None) -> Limits | None:
+    """Return what prior knowledge says about parents, in the form that stepwise choice takes."""
+    return None if knowledge is None else Limits.of(knowledge.required, knowledge.forbidden)
 
 
 def find_dag(

@@ -12,7 +12,8 @@ from .pairwise import run_pairwise
 
 #: name -> (module, batched function, keyword arguments).
 _BATCHED: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "likelihood": ("likelihood", "likelihood_edges", {}),
+    "likelihood": ("stepwise", "stepwise_edges", {}),
+    "likelihood-full": ("likelihood", "likelihood_edges", {}),
     "partial-correlation": ("partial_correlation", "partial_correlation_edges", {}),
     "rank-correlation": ("partial_correlation", "partial_correlation_edges", {"method": "spearman"}),
     "gam": ("gam", "gam_edges", {}),

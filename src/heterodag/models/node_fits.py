@@ -24,7 +24,7 @@ Parents = tuple[int, ...]
 Key = tuple[int, Parents]
 
 #: A fit has converged when no more than this much log-likelihood (nats, all rows together) is to be gained.
-_NATS = 3e-2
+NATS = 3e-2
 _MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**22
@@ -49,10 +49,16 @@ class NodeFit:
 
 
 class NodeFits:
-    """Fits of the variables of one table, made on demand. Parents are always sorted tuples."""
+    """Fits of the variables of one table, made on demand. Parents are always sorted tuples.
 
-    def __init__(self, table: Table, form: str, strength: float) -> None:
-        self.table, self.form, self.strength = table, form, strength
+    `strength` is that of the ridge, `nats` the accuracy, and `coarse` are fits to a sample of the rows to start from.
+    """
+
+    def __init__(
+        self, table: Table, form: str, strength: float, nats: float = NATS, coarse: NodeFits | None = None
+    ) -> None:
+        self.table, self.form, self.strength, self.nats = table, form, strength, nats
+        self.coarse = coarse
         self.known: dict[Key, NodeFit] = {}
         self._wanted: dict[Key, Array] = {}
 
@@ -121,7 +127,7 @@ class NodeFits:
             start, copies = np.hstack([start, constant_variance_start(design, shape)]), 2
         design = ParentDesign(self.table, parents * copies, targets * copies)
         ridge = shape.ridge(self.strength / n)
-        found = minimize(design, shape, start, ridge, max_iterations=_MAX_ITERATIONS, tolerance=_NATS / n)
+        found = minimize(design, shape, start, ridge, max_iterations=_MAX_ITERATIONS, tolerance=self.nats / n)
         found = found.take(found.objective.reshape(copies, k).argmin(axis=0) * k + np.arange(k))
         worth = _worth(found, shape, n)
         return [
@@ -133,7 +139,11 @@ class NodeFits:
         ]  # fmt: skip
 
     def _warm(self, key: Key, shape: Coefficients) -> Array:
-        """Return the best known model with one parent less, as a starting point; the constant model if none is."""
+        """Return a starting point: the coarse fit, or the best known model with one parent less, or the constant one."""
+        if self.coarse is not None and key in self.coarse.known:
+            theta = np.zeros(shape.size)
+            theta[_kept(len(key[1]), shape)] = self.coarse.known[key].theta
+            return theta
         target, parents = key
         smaller = [(target, parents[:i] + parents[i + 1 :]) for i in range(len(parents))]
         known = [k for k in smaller if k in self.known]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.gaussian import Mask
 from .node_fits import Key, NodeFits, Parents
 
 #: A variable is tried if its score test promises this gain (nats); 2 % of gains above 9 nats hide below it.
@@ -43,11 +44,30 @@ class Task:
     start: Parents = ()
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What is known beforehand: for every target the parents it must have and, as bits, those it cannot have."""
+
+    required: tuple[Parents, ...]
+    forbidden: tuple[int, ...]
+
+    @classmethod
+    def of(cls, required: Mask, forbidden: Mask) -> Limits:
+        """Make the limits from (d, d) tables in which [i, j] is about the edge from i to j."""
+        return cls(
+            tuple(tuple(np.flatnonzero(column).tolist()) for column in required.T),
+            tuple(as_bits(np.flatnonzero(column).tolist()) for column in forbidden.T),
+        )
+
+
 class ParentChoice:
     """Scores of variables given what is allowed to them: loss plus penalty of the parents chosen. Lower is better."""
 
-    def __init__(self, fits: NodeFits, penalty: float) -> None:
-        self.fits, self.penalty = fits, penalty
+    def __init__(self, fits: NodeFits, penalty: float, limits: Limits | None = None, trials: int = TRIALS) -> None:
+        d = fits.table.shape[1]
+        self.fits, self.penalty, self.trials = fits, penalty, trials
+        self.limits = Limits(((),) * d, (0,) * d) if limits is None else limits
+        self._wishes: dict[Key, tuple[int, ...]] = {}
         self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
 
     def choose(self, tasks: Iterable[Task], thorough: bool = True) -> list[tuple[float, Parents]]:
@@ -71,41 +91,45 @@ class ParentChoice:
 
     def wishes(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
-        gains = self.fits.gains(key)
-        wished = np.flatnonzero(gains > ENTRY)
-        return [int(i) for i in wished[np.argsort(-gains[wished], kind="stable")]]
+        if key not in self._wishes:
+            gains = self.fits.gains(key)
+            wished = np.flatnonzero(gains > ENTRY)
+            self._wishes[key] = tuple(wished[np.argsort(-gains[wished], kind="stable")].tolist())
+        return self._wishes[key]
 
     def _choosing(self, task: Task, thorough: bool) -> _Choosing:
-        j = task.target
-        parents = tuple(i for i in task.start if task.allowed >> i & 1)
+        j, allowed = task.target, task.allowed & ~self.limits.forbidden[task.target]
+        fixed = self.limits.required[j]
+        parents = tuple(sorted({*(i for i in task.start if allowed >> i & 1), *fixed}))
         (loss,) = yield [(j, parents)]
         score = loss + self.penalty * len(parents)
         while True:
-            entered = yield from self._best_of(j, score, self._larger(j, parents, task.allowed))
+            entered = yield from self._best_of(j, score, self._larger(j, parents, allowed))
             if entered is not None:
                 score, parents = entered
                 continue
             left = yield from self._best_of(j, score, self._smaller(j, parents))
             if left is None and thorough:
-                left = yield from self._best_of(j, score, self._exchanged(j, parents, task.allowed))
+                left = yield from self._best_of(j, score, self._exchanged(j, parents, allowed))
             if left is None:
                 return score, parents
             score, parents = left
 
     def _larger(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
-        tried = [i for i in self.wishes((j, parents)) if allowed >> i & 1][:TRIALS]
+        tried = [i for i in self.wishes((j, parents)) if allowed >> i & 1][: self.trials]
         return [tuple(sorted((*parents, i))) for i in tried]
 
     def _smaller(self, j: int, parents: Parents) -> list[Parents]:
         """Return the sets without one of the parents that contribute least."""
-        weakest = np.argsort(self.fits.known[j, parents].worth, kind="stable")[:TRIALS]
-        return [parents[:i] + parents[i + 1 :] for i in weakest]
+        ranked = np.argsort(self.fits.known[j, parents].worth, kind="stable")
+        free = [i for i in ranked if parents[i] not in self.limits.required[j]]
+        return [parents[:i] + parents[i + 1 :] for i in free[: self.trials]]
 
     def _exchanged(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
         """Return sets in which one parent gives way to another variable."""
-        smaller = self._smaller(j, parents)
+        smaller = self._smaller(j, parents)[:TRIALS]
         self.fits.prepare_gains((j, some) for some in smaller)
-        sets = {larger for some in smaller for larger in self._larger(j, some, allowed)}
+        sets = {larger for some in smaller for larger in self._larger(j, some, allowed)[:TRIALS]}
         return sorted(sets - {parents})
 
     def _best_of(

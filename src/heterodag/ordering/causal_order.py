@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..core.gaussian import Array
 from ..core.normality import Statistic, get_statistic
 from ..core.table import Table
-from ..errors import check_number
+from ..errors import ParameterError, check_choice, check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
+from ..models.node_fits import NodeFits, Parents
+from ..models.parent_choice import ParentChoice, parent_penalty
 from ..threads import single_threaded
 from .normality_order import FullRounds, order_by_normality
 from .result import OrderResult
+from .search import POLISH_ROWS, Search, search_order, search_ridge
+from .sparse_rounds import SparseRounds
+
+CONDITIONING = ("auto", "full", "sparse")
+#: "auto" conditions on chosen parents only when there are more variables than this.
+_FULL_LIMIT = 20
+#: Fits of sparse rounds stop when they expect to gain less than this (nats): W does not need more.
+_SPARSE_NATS = 0.5
+
+
+@dataclass(frozen=True)
+class OrderSettings:
+    """How an order is found, apart from the data; the names are those of `causal_order`."""
+
+    model: ConditionalModel
+    statistic: Statistic
+    tolerance: float = 1e-4
+    refine: bool = True
+    conditioning: str = "auto"
+    max_time: float | None = None
 
 
 def causal_order(
@@ -25,11 +49,14 @@ def causal_order(
     form: str = "natural",
     normality: str | Callable[[Array], float] = "shapiro",
     tolerance: float = 1e-4,
+    refine: bool = True,
+    conditioning: str = "auto",
+    max_time: float | None = None,
     prior_knowledge: Any = None,
     missing: str = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
-    """Find a causal order of the columns (Algorithm 2 of the paper).
+    """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
 
     Parameters
     ----------
@@ -45,6 +72,13 @@ def causal_order(
     tolerance : float, default=1e-4
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
+    refine : bool, default=True
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+    conditioning : {"auto", "full", "sparse"}, default="auto"
+        While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
+        among them; "auto" is "full" up to 20 variables and "sparse" beyond.
+    max_time : float, optional
+        Seconds after which refinement ends with the best order so far.
     prior_knowledge : PriorKnowledge, optional
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
@@ -64,29 +98,91 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    model = ConditionalModel(parametrization, form)  # checks the two names before any work
-    statistic = get_statistic(normality)
-    tolerance = check_number("tolerance", tolerance, low=0.0)
+    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning, max_time)
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
-    return find_order(array, names, model, statistic, tolerance, progress, knowledge)
+    return find_order(array, names, settings, progress, knowledge)[0]
+
+
+def order_settings(
+    parametrization: str,
+    form: str,
+    normality: str | Callable[[Array], float],
+    tolerance: float,
+    refine: bool,
+    conditioning: str,
+    max_time: float | None,
+) -> OrderSettings:
+    """Check the parameters of an ordering before any work."""
+    model = ConditionalModel(parametrization, form)
+    check_choice("conditioning", conditioning, CONDITIONING)
+    if not isinstance(refine, (bool, np.bool_)):
+        raise ParameterError("refine", "be True or False", refine)
+    if max_time is not None:
+        max_time = check_number("max_time", max_time, low=0.0)
+    if parametrization != "linear" and conditioning == "sparse":
+        raise ParameterError("conditioning", "be 'full' or 'auto' unless the parametrization is linear", conditioning)
+    tolerance = check_number("tolerance", tolerance, low=0.0)
+    return OrderSettings(model, get_statistic(normality), tolerance, bool(refine), conditioning, max_time)
 
 
 def find_order(
     array: Array,
     names: list[str] | None,
-    model: ConditionalModel,
-    statistic: Statistic,
-    tolerance: float,
+    settings: OrderSettings,
     progress: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
-) -> OrderResult:
-    """Order a table that has been checked already."""
-    model = replace(model, ridge=order_ridge(len(array)))
+) -> tuple[OrderResult, Search | None]:
+    """Order a table that has been checked already; also return what refinement found, if it ran."""
+    table = Table.standardize(array)
     with single_threaded():
-        table = Table.standardize(array)
-        rounds = FullRounds(table, model, statistic)
-        result = order_by_normality(table.shape[1], rounds, tolerance, progress, knowledge)
-    warn_not_converged(sorted(rounds.doubtful), column_labels(array.shape[1], names))
-    return replace(result, names=names)
+        result, parents, doubtful = _by_normality(table, settings, progress, knowledge)
+        search = None
+        if settings.refine and settings.model.parametrization == "linear":
+            order = [int(j) for j in result.order]
+            search = search_order(table, settings.model.form, order, parents, knowledge, settings.max_time)
+            result = _refined(result, search)
+    warn_not_converged(doubtful, column_labels(array.shape[1], names))
+    return replace(result, names=names), search
+
+
+def _by_normality(
+    table: Table,
+    settings: OrderSettings,
+    progress: Callable[[float], None] | None,
+    knowledge: ResolvedKnowledge | None,
+) -> tuple[OrderResult, dict[int, Parents], list[int]]:
+    """Run Algorithm 2; also return the parents its rounds chose and the columns whose models did not converge."""
+    n, d = table.shape
+    if settings.refine and n > POLISH_ROWS:
+        table = table.thin(-(-n // POLISH_ROWS))
+        n = table.shape[0]
+    model = replace(settings.model, ridge=order_ridge(n))
+    sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
+    if sparse and model.parametrization == "linear":
+        fits = NodeFits(table, model.form, search_ridge(n), nats=_SPARSE_NATS)
+        rounds = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
+        result = order_by_normality(d, rounds, settings.tolerance, progress, knowledge)
+        return result, rounds.parents, []
+    full = FullRounds(table, model, settings.statistic)
+    result = order_by_normality(d, full, settings.tolerance, progress, knowledge)
+    return result, {}, sorted(full.doubtful)
+
+
+def _refined(result: OrderResult, search: Search) -> OrderResult:
+    """Return the order after refinement, with layers of variables that are not parents of each other."""
+    layers: list[list[int]] = []
+    for j in search.state.order:
+        if layers and set(layers[-1]).isdisjoint(search.state.parents[j]):
+            layers[-1].append(j)
+        else:
+            layers.append([j])
+    return replace(
+        result,
+        order=np.array(search.state.order, dtype=np.intp),
+        layers=layers,
+        score=search.state.total,
+        start_score=search.start_score,
+        complete=not search.stopped,
+    )

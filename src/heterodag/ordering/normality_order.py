@@ -76,6 +76,7 @@ class FullRounds:
         self._fits: Conditionals | None = None
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
+        """Return the scores of the remaining variables."""
         warm = None
         if self._fits is not None:
             kept = [self._fits.targets.index(i) for i in remaining]

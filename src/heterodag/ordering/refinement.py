@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from ..models.node_fits import Parents
 from ..models.parent_choice import EQUAL, ParentChoice, Task, as_bits
 
+#: Moves past longer paths are tried among at most this many variables.
+FAR_LIMIT = 50
+
 
 @dataclass
 class State:
@@ -59,37 +62,62 @@ def refine_order(
     out_of_time: Callable[[], bool] = lambda: False,
     allowed: Callable[[list[int]], bool] = lambda order: True,
 ) -> State:
-    """Move variables while the score falls; never returns an order that scores worse than the one given."""
-    improved = True
-    while improved and not out_of_time():
-        improved = False
-        moves = all_moves(choice, state)
-        roughly = evaluate(choice, state, moves, thorough=False)
-        moves = [move for move, gain in zip(moves, roughly, strict=True) if gain > -HOPE * choice.penalty]
-        gains = evaluate(choice, state, moves)
-        for gain, move in sorted(zip(gains, moves, strict=True), key=lambda pair: -pair[0]):
-            if gain <= EQUAL or out_of_time():
-                break
-            new = apply(choice, state, move)
-            if new is not None and new.total < state.total - EQUAL and allowed(new.order):
-                STATS.append((move.child in state.parents[move.parent], move.child in _ancestors_of(move.parent, state), state.total-new.total))
-                state, improved = new, True
+    """Move variables while the score falls; never returns an order that scores worse than the one given.
+
+    Passes first try reversals and moves that cost no edge; when these are exhausted, and only among at most
+    `FAR_LIMIT` variables, also moves past a longer path. After the first pass only variables near a change are tried.
+    """
+    near, far = set(state.order), set(state.order) if len(state.order) <= FAR_LIMIT else set[int]()
+    while (near or far) and not out_of_time():
+        direct = bool(near)
+        moves = all_moves(choice, state, near if direct else far, direct)
+        new = _pass(choice, state, moves, out_of_time, allowed)
+        changed = {j for j in state.order if new.parents[j] != state.parents[j]}
+        touched = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
+        touched |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
+        near, far = (touched, far | touched if far else far) if direct else (touched, touched)
+        state = new
     return state
 
 
-HOPE, WISH, ONLY = 1.0, 0.0, False
-STATS = []
+def _pass(
+    choice: ParentChoice,
+    state: State,
+    moves: list[Move],
+    out_of_time: Callable[[], bool],
+    allowed: Callable[[list[int]], bool],
+) -> State:
+    """Evaluate moves, the promising ones thoroughly, and make those that still help, the best first."""
+    roughly = evaluate(choice, state, moves, thorough=False)
+    moves = [move for move, gain in zip(moves, roughly, strict=True) if gain > -choice.penalty]
+    gains = evaluate(choice, state, moves)
+    for gain, move in sorted(zip(gains, moves, strict=True), key=lambda pair: -pair[0]):
+        if gain <= EQUAL or out_of_time():
+            break
+        new = apply(choice, state, move)
+        if new is not None and new.total < state.total - EQUAL and allowed(new.order):
+            state = new
+    return state
 
 
-def all_moves(choice: ParentChoice, state: State) -> list[Move]:
-    """Return the moves that would let a variable have a wished parent that comes after it."""
+def all_moves(choice: ParentChoice, state: State, near: set[int], direct: bool) -> list[Move]:
+    """Return the moves that would let a variable have a wished parent that comes after it.
+
+    `direct` ones reverse an edge or meet no path from the variable to the parent; the others meet a longer path.
+    """
     choice.fits.prepare_gains((j, state.parents[j]) for j in state.order)
+    position = {j: at for at, j in enumerate(state.order)}
+    pairs = [
+        (i, k)
+        for i in state.order
+        for k in choice.wishes((i, state.parents[i]))
+        if position[k] > position[i] and (i in near or k in near)
+    ]
+    above = {k: _ancestors_of(k, state) for k in {k for _, k in pairs}}
     return [
         Move(i, k, forwards)
-        for at, i in enumerate(state.order)
-        for k in choice.wishes((i, state.parents[i]))
-        if k in state.order[at:] and choice.fits.gains((i, state.parents[i]))[k] > WISH * choice.penalty
-        and (not ONLY or i in state.parents[k] or i not in _ancestors_of(k, state))
+        for i, k in pairs
+        if direct == (i in state.parents[k] or i not in above[k])
         for forwards in (True, False)
     ]
 

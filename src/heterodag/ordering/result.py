@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +17,61 @@ class OrderResult:
     Attributes
     ----------
     order : (d,) column indices, causes first.
-    layers : list of lists of column indices, in the order they were placed.
-    scores : (rounds, d) normality statistic of every variable that was still to be placed in that round, larger
-        = more normal, NaN for those already placed (and those that prior knowledge holds back). Close scores at the
-        top of a round mean a close call.
+    layers : list of lists of column indices; put together they are the order. Without refinement, the layers of
+        Algorithm 2; after it, stretches of the order in which no variable is a chosen parent of another.
+    scores : (rounds, d) normality statistic of every variable that was still to be placed in that round of
+        Algorithm 2, larger = more normal, NaN for those already placed (and those that prior knowledge holds back).
+        Close scores at the top of a round mean a close call.
     names : column names, or None if the table had none.
+    start : the order by normality that refinement started from, as layers; equal to `layers` without refinement.
+    score, start_score : penalised negative log-likelihood (nats) of the refined order and of the one it started from,
+        or None without refinement. Lower is better.
+    complete : False if the time given for refinement ran out.
     """
 
     order: npt.NDArray[np.intp]
     layers: list[list[int]]
     scores: Array
     names: list[str] | None = None
+    start: list[list[int]] = field(default_factory=list)
+    score: float | None = None
+    start_score: float | None = None
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.start:
+            object.__setattr__(self, "start", self.layers)
 
     def margins(self) -> Array:
-        """Return, per round, by how much the worst of the new layer beat the best of the rest (NaN if none)."""
-        out = np.full(len(self.layers), np.nan)
+        """Return, per round of Algorithm 2, by how much the new layer beat the best of the rest (NaN if none)."""
+        out = np.full(len(self.start), np.nan)
         placed: list[int] = []
-        for r, layer in enumerate(self.layers):
+        for r, layer in enumerate(self.start):
             placed += layer
             rest = np.delete(self.scores[r], placed)
             rest = rest[~np.isnan(rest)]
             if rest.size:
                 out[r] = self.scores[r][layer].min() - rest.max()
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """What refinement changed.
+
+    Attributes
+    ----------
+    start : the order by normality, as layers.
+    start_score, score : penalised negative log-likelihood (nats) before and after; lower is better.
+    complete : False if the time given ran out before no further move helped.
+    """
+
+    start: list[list[int]]
+    start_score: float
+    score: float
+    complete: bool
+
+    @classmethod
+    def of(cls, result: OrderResult) -> Refinement:
+        """Take it from the result of a refined ordering."""
+        return cls(result.start, float(result.start_score or 0.0), float(result.score or 0.0), result.complete)

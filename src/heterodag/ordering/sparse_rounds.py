@@ -12,7 +12,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.normality import Statistic
 from ..models.node_fits import Parents
-from ..models.parent_choice import ENTRY, ParentChoice, Task, as_bits
+from ..models.parent_choice import ParentChoice
 
 
 class SparseRounds:
@@ -26,6 +26,7 @@ class SparseRounds:
         self._update(list(range(d)))
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
+        """Return the scores of the remaining variables."""
         if newest:
             gains = self._gains[np.ix_(remaining, newest)]
             touched = np.flatnonzero((gains > self.choice.penalty).any(axis=1))
