@@ -9,7 +9,9 @@ simulated tables, both together in 1 %).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from ..core.solver import Coefficients, Solution, minimize
 from ..core.starts import constant_variance_start
 from ..core.table import Table, row_slices
 
+_Result = TypeVar("_Result")
 Parents = tuple[int, ...]
 Key = tuple[int, Parents]
 
@@ -27,7 +30,7 @@ Key = tuple[int, Parents]
 NATS = 3e-2
 _MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
-_BATCH_FLOATS = 2**22
+_BATCH_FLOATS = 2**20
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,15 @@ class NodeFits:
     """
 
     def __init__(
-        self, table: Table, form: str, strength: float, nats: float = NATS, coarse: NodeFits | None = None
+        self,
+        table: Table,
+        form: str,
+        strength: float,
+        nats: float = NATS,
+        coarse: NodeFits | None = None,
+        workers: int = 1,
     ) -> None:
-        self.table, self.form, self.strength, self.nats = table, form, strength, nats
+        self.table, self.form, self.strength, self.nats, self.workers = table, form, strength, nats, workers
         self.coarse = coarse
         self.known: dict[Key, NodeFit] = {}
         self._wanted: dict[Key, Array] = {}
@@ -70,9 +79,18 @@ class NodeFits:
         keys = list(keys)
         n = self.table.shape[0]
         missing = [key for key in dict.fromkeys(keys) if key not in self.known]
-        for batch in _batches(missing, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n):
-            self.known.update(zip(batch, self._fit_batch(batch, squares), strict=True))
+        batches = list(_batches(missing, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n))
+        found = self._map(lambda batch: self._fit_batch(batch, squares), batches)
+        for batch, fits in zip(batches, found, strict=True):
+            self.known.update(zip(batch, fits, strict=True))
         return [self.known[key].loss for key in keys]
+
+    def _map(self, function: Callable[[list[Key]], _Result], batches: list[list[Key]]) -> list[_Result]:
+        """Apply a function to batches, in threads if there is enough to do; the batches never depend on each other."""
+        if len(batches) < 2 or self.workers < 2:
+            return [function(batch) for batch in batches]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(function, batches))
 
     def gains(self, key: Key) -> Array:
         """Return (d,) the estimated gain of every further parent (score test); 0 for the variable and its parents."""
@@ -85,13 +103,17 @@ class NodeFits:
         missing = [key for key in dict.fromkeys(keys) if key not in self._wanted]
         self.losses(missing)
         d = self.table.shape[1]
-        for batch in _batches(missing, lambda parents: (2 * len(parents) + 3) * 2 * d):
-            targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
-            theta, _ = self._stacked(batch)
-            found = entry_gains(self.table, self.form, targets, parents, theta, range(d), self.strength)
+        batches = list(_batches(missing, lambda parents: (2 * len(parents) + 3) * 2 * d))
+        for batch, found in zip(batches, self._map(self._gains_of, batches), strict=True):
             for key, row in zip(batch, found, strict=True):
                 row[[key[0], *key[1]]] = 0.0
                 self._wanted[key] = row
+
+    def _gains_of(self, batch: list[Key]) -> Array:
+        targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
+        theta, _ = self._stacked(batch)
+        every = range(self.table.shape[1])
+        return entry_gains(self.table, self.form, targets, parents, theta, every, self.strength)
 
     def latents(self, keys: Sequence[Key]) -> Iterator[tuple[slice, Array]]:
         """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory."""

@@ -71,7 +71,10 @@ class ParentChoice:
         self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
 
     def choose(self, tasks: Iterable[Task], thorough: bool = True) -> list[tuple[float, Parents]]:
-        """Return the score and the parents of every task; `thorough` also exchanges parents one for one."""
+        """Return the score and the parents of every task.
+
+        Not `thorough`, only the most promising variable is tried at each step and none leaves: a quick estimate.
+        """
         tasks = list(tasks)
         running = {
             (t.target, t.allowed, thorough): self._choosing(t, thorough)
@@ -104,16 +107,15 @@ class ParentChoice:
         (loss,) = yield [(j, parents)]
         score = loss + self.penalty * len(parents)
         while True:
-            entered = yield from self._best_of(j, score, self._larger(j, parents, allowed))
-            if entered is not None:
-                score, parents = entered
-                continue
-            left = yield from self._best_of(j, score, self._smaller(j, parents))
-            if left is None and thorough:
-                left = yield from self._best_of(j, score, self._exchanged(j, parents, allowed))
-            if left is None:
+            trials = self._larger(j, parents, allowed)
+            better = yield from self._best_of(j, score, trials if thorough else trials[:1])
+            if better is None and thorough:
+                better = yield from self._best_of(j, score, self._smaller(j, parents))
+            if better is None and thorough:
+                better = yield from self._best_of(j, score, self._exchanged(j, parents, allowed))
+            if better is None:
                 return score, parents
-            score, parents = left
+            score, parents = better
 
     def _larger(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
         tried = [i for i in self.wishes((j, parents)) if allowed >> i & 1][: self.trials]
