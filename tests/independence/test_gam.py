@@ -8,6 +8,8 @@ from scipy import stats
 
 from heterodag.core.graph import full_dag
 from heterodag.errors import DataError, ParameterError
+from heterodag.independence import gam as module
+from heterodag.independence._regression import nested
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.gam import gam, gam_edges
 
@@ -141,6 +143,19 @@ def test_only_candidates_are_tested_and_progress_is_told():
     np.testing.assert_allclose(partial, np.where(candidates, full, np.nan), rtol=1e-9)
     assert shares[-1] == 1
     assert sorted(shares) == shares
+
+
+def test_there_is_one_fit_per_target(monkeypatch):
+    fitted = []
+
+    def counted(D, sizes):
+        for fit in nested(D, sizes):
+            fitted.append(fit.rank)
+            yield fit
+
+    monkeypatch.setattr(module, "nested", counted)
+    gam_edges(problem(np.random.default_rng(0).standard_normal((200, 8))))
+    assert len(fitted) == 7
 
 
 def test_shift_and_scale_change_nothing():
