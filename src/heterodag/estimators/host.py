@@ -12,7 +12,7 @@ from ..core.gaussian import FORMS, Array
 from ..core.graph import full_dag
 from ..core.normality import get_statistic
 from ..core.table import Table
-from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
+from ..errors import DataError, ParameterError, check_choice, check_integer, check_number, check_workers
 from ..independence.contract import EdgeProblem
 from ..independence.recover import CORRECTIONS, find_dag
 from ..independence.registry import get_selection
@@ -206,7 +206,4 @@ class HOST(GraphEstimator):
             raise ParameterError("refine", "be False", self.refine, "This version keeps the order by normality.")
         if self.prior_knowledge is not None:
             raise ParameterError("prior_knowledge", "be None", self.prior_knowledge)
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs)
-            if self.n_jobs == 0:
-                raise ParameterError("n_jobs", "not be 0", 0, "Use 1, or -1 for all cores.")
+        check_workers(self.n_jobs)

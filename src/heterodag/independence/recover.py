@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..core.gaussian import Array
 from ..core.graph import Adjacency, check_order, full_dag
-from ..errors import check_choice, check_number
+from ..errors import check_choice, check_number, check_workers
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..seeds import seed_sequence
 from ..threads import single_threaded
@@ -93,7 +93,7 @@ def recover_dag(
     positions = order_indices(order, array.shape[1], names)
     problem = EdgeProblem(
         array, positions, full_dag(positions).astype(bool), parametrization, form,
-        seed_sequence(random_state), n_jobs, progress,
+        seed_sequence(random_state), check_workers(n_jobs), progress,
     )  # fmt: skip
     return find_dag(problem, selection, alpha, correction, names)
 
