@@ -113,5 +113,14 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
     return int(value)
 
 
+def check_workers(n_jobs: Any) -> int | None:
+    """Return a number of workers as joblib takes it: None, or any whole number but 0."""
+    if n_jobs is None:
+        return None
+    if check_integer("n_jobs", n_jobs) == 0:
+        raise ParameterError("n_jobs", "not be 0", 0, "Use 1, or -1 for all cores.")
+    return int(n_jobs)
+
+
 def _bound(value: float) -> str:
     return f"{value:g}"

@@ -8,6 +8,8 @@ from scipy import stats
 
 from heterodag.core.graph import full_dag
 from heterodag.errors import DataError, ParameterError
+from heterodag.independence import gam as module
+from heterodag.independence._regression import nested
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.gam import gam, gam_edges
 
@@ -76,6 +78,15 @@ def test_power_for_curves(function):
     assert rejections(alternative, 20, 0.001) >= 18
 
 
+def test_power_for_a_faint_line():
+    def alternative(rng):
+        P = predecessors(rng, 500)
+        return gam(P[:, 0], 0.2 * P[:, 0] + rng.standard_normal(500), P[:, 1:])
+
+    # The slope's own t test finds about 90 %; a joint test of ten coefficients finds about 40 %.
+    assert rejections(alternative, 60, 0.05) >= 35
+
+
 def test_an_effect_of_the_variance_alone_is_not_called_one_of_the_mean():
     def variance_only(rng):
         x = rng.standard_normal(500)
@@ -134,6 +145,19 @@ def test_only_candidates_are_tested_and_progress_is_told():
     assert sorted(shares) == shares
 
 
+def test_there_is_one_fit_per_target(monkeypatch):
+    fitted = []
+
+    def counted(D, sizes):
+        for fit in nested(D, sizes):
+            fitted.append(fit.rank)
+            yield fit
+
+    monkeypatch.setattr(module, "nested", counted)
+    gam_edges(problem(np.random.default_rng(0).standard_normal((200, 8))))
+    assert len(fitted) == 7
+
+
 def test_shift_and_scale_change_nothing():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((200, 5)).cumsum(axis=1)
@@ -158,6 +182,15 @@ def test_a_column_that_the_others_reproduce_has_pvalue_one():
     assert gam(x, y, 3 - 2 * x[:, None]) == 1
     assert gam(np.full(100, 4.0), y, x[:, None]) == 1
     assert gam(x, y, np.column_stack([np.ones(100), rng.standard_normal(100)])) < 1e-3
+
+
+def test_a_line_that_the_others_reproduce_leaves_the_curve_to_be_tested():
+    rng = np.random.default_rng(10)
+    x, z, noise = rng.standard_normal((3, 300))
+    Z = np.column_stack([z, x + z])
+    assert gam(x, np.sin(3 * x) + 0.3 * noise, Z) < 1e-6
+    pvalues = [gam(x, rng.standard_normal(300), Z) for _ in range(100)]
+    assert np.sum(np.array(pvalues) < 0.05) <= stats.binom.isf(3e-5, 100, 0.065)
 
 
 def test_a_target_without_noise_has_its_cause_and_no_other():

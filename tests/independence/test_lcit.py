@@ -153,11 +153,16 @@ def test_partial_correlations_are_those_of_least_squares():
     Z[1, 3:] = 0  # columns that are not used
     Z[2, 4] = Z[2, 3] - 2 * Z[2, 0] + 1  # a column that adds nothing
     latents[3, 0] = Z[3].sum(axis=0) + 3  # a latent that Z explains
-    r, ranks = flows.partial_correlations(latents, Z)
+    r, ranks = flows.partial_correlations(latents, Z, rng.standard_normal(latents.shape))
     assert ranks.tolist() == [5, 3, 4, 5]
     expected = [partial_correlation(*pair, given.T) for pair, given in zip(latents, Z, strict=True)]
     np.testing.assert_allclose(module.fisher_test(r, 40 - 3 - ranks), expected, rtol=1e-9)
     assert r[3] == 0
+    columns = rng.standard_normal(latents.shape)
+    columns[0, 1] = Z[0, 2] - 5  # a column that Z explains, whatever the flow made of it
+    columns[1, 0] = 2.0
+    known, _ = flows.partial_correlations(latents, Z, columns)
+    assert known.tolist() == [0, 0, r[2], 0]
 
 
 def test_fisher_test():
@@ -310,7 +315,8 @@ def test_collinear_columns_count_once():
     x, y, Z = linear(60, 2, rng, slope=1.0)
     many = np.column_stack([Z] * 40)
     assert lcit(x, y, many, random_state=0) < 0.001
-    assert 0 <= lcit(Z[:, 0], y, Z, random_state=0) <= 1
+    assert lcit(Z[:, 0], y, Z, random_state=0) == 1
+    assert lcit(np.exp(Z[:, 0]), y, Z, random_state=0) == 1
 
 
 def test_ties_and_heavy_tails():

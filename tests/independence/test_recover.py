@@ -78,5 +78,11 @@ def test_bad_orders_are_refused(order):
         recover_dag(frame, order)
 
 
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
+def test_bad_numbers_of_workers_are_refused(n_jobs):
+    with pytest.raises(HeterodagError, match="`n_jobs` must"):
+        recover_dag(np.random.default_rng(0).normal(size=(50, 3)), [0, 1, 2], n_jobs=n_jobs)
+
+
 def test_simulated_graph_is_what_the_oracle_needs():
     assert simulate_graph(5, "ER", 1, random_state=0).sum() == 5

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.gaussian import FORMS, Array
 from ..core.table import Table
-from ..errors import DataError, ParameterError, check_choice, check_integer, check_number
+from ..errors import DataError, check_choice, check_integer, check_number, check_workers
 from ..independence.contract import EdgeProblem
 from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
 from ..independence.registry import get_selection
@@ -233,7 +233,4 @@ class HOST(GraphEstimator):
         self._order_settings()
         get_selection(self.selection)
         as_knowledge(self.prior_knowledge)
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs)
-            if self.n_jobs == 0:
-                raise ParameterError("n_jobs", "not be 0", 0, "Use 1, or -1 for all cores.")
+        check_workers(self.n_jobs)

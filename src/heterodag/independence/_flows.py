@@ -303,7 +303,7 @@ def apply_flows(parts: list[torch.Tensor], x: torch.Tensor, Z: torch.Tensor) -> 
     return latents
 
 
-def partial_correlations(latents: Array, Z: Array) -> tuple[Array, Array]:
+def partial_correlations(latents: Array, Z: Array, columns: Array) -> tuple[Array, Array]:
     """Return the partial correlation of two latents given Z, and the rank of Z, for many pairs at once.
 
     In torch, because NumPy's own linear algebra starts threads for each of these small problems: on a busy
@@ -313,13 +313,16 @@ def partial_correlations(latents: Array, Z: Array) -> tuple[Array, Array]:
     ----------
     latents : (pairs, 2, n) array
     Z : (pairs, p, n) array; unused columns are 0.
+    columns : (pairs, 2, n) array of what the latents were made from.
 
     Returns
     -------
-    correlations, ranks : arrays of shape (pairs,); a latent that is a linear function of Z has correlation 0.
+    correlations, ranks : arrays of shape (pairs,); the correlation is 0 where a latent, or the column it was
+        made from, is a constant or a linear function of Z: what the flow made of that is no noise.
     """
     with torch.inference_mode():
-        e, given = (torch.as_tensor(array - array.mean(axis=2, keepdims=True)) for array in (latents, Z))
+        both = np.concatenate([latents, columns], axis=1)
+        e, given = (torch.as_tensor(array - array.mean(axis=2, keepdims=True)) for array in (both, Z))
         variances, directions = torch.linalg.eigh(given @ given.transpose(1, 2))
         kept = variances > ROUNDING * variances.amax(dim=1, keepdim=True)
         # Coordinates of the latents in an orthonormal basis of the columns of Z.
@@ -327,7 +330,7 @@ def partial_correlations(latents: Array, Z: Array) -> tuple[Array, Array]:
         explained = (e @ given.transpose(1, 2)) @ directions * scales[:, None]
         whole = e @ e.transpose(1, 2)
         rest = whole - explained @ explained.transpose(1, 2)
-        spread, total = (matrix.diagonal(dim1=1, dim2=2).prod(dim=1) for matrix in (rest, whole))
-        determined = (rest.diagonal(dim1=1, dim2=2) > ROUNDING * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
-        correlations = torch.where(determined, rest[:, 0, 1] / spread.clamp(min=ROUNDING**2 * total).sqrt(), 0.0)
+        varies = (rest.diagonal(dim1=1, dim2=2) > ROUNDING * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
+        spread, total = (matrix[:, [0, 1], [0, 1]].prod(dim=1) for matrix in (rest, whole))
+        correlations = torch.where(varies, rest[:, 0, 1] / spread.clamp(min=ROUNDING**2 * total).sqrt(), 0.0)
         return correlations.numpy(), kept.sum(dim=1).numpy()

@@ -90,6 +90,13 @@ def regression(D: Array) -> Regression:
     return Regression(U, (U / values) @ Vt, None if rank == D.shape[1] else Vt.T)
 
 
+def linear_in(columns: Array, Z: Array) -> tuple[npt.NDArray[np.bool_], int]:
+    """Return which of the standardised columns are linear functions of Z up to rounding, and the rank of Z."""
+    fit = regression(Z)
+    left = fit.residuals(columns)
+    return np.asarray(np.mean(left**2, axis=0) < ESTIMABLE), fit.rank
+
+
 def nested(D: Array, sizes: Iterable[int]) -> Iterator[Regression]:
     """Yield the regression on the first p columns of D for every p of the increasing `sizes`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erfc
 
 from heterodag.errors import DataError, ParameterError
-from heterodag.independence._regression import regression, standardized
+from heterodag.independence._regression import linear_in, regression, standardized
 from heterodag.independence._splines import columns_per_block, smoothing_block
 from heterodag.independence.contract import Array
 from heterodag.independence.pairwise import check_samples
@@ -24,6 +24,7 @@ ROWS_PER_COLUMN = 2
 LINE = 1e-6
 PENALTIES = np.logspace(-4, 7, 56)
 TREES = 200
+LEAST_ROWS = 4
 #: Residuals below this share of the standard deviation are rounding errors.
 ROUNDING = 1e-8
 
@@ -57,11 +58,15 @@ def gcm(
     `T = sqrt(n) mean(R) / sd(R)` is standard normal under the null hypothesis when the regressions are good
     enough. The standard deviation is that of the products, so a variance that moves with Z does no harm. The
     test sees no dependence that leaves the residuals uncorrelated, such as a cause of the variance alone. The
-    p-value is 1 when x or y is a function of Z that the regression fits exactly, as happens when Z has n - 1
-    or more columns and the regression is linear.
+    p-value is 1 when nothing can be said: fewer than 4 rows; x or y is a constant, a linear function of Z, or
+    another function of Z that the regression fits exactly. With n - 1 or more columns in Z a linear regression
+    always does; the others then depend on how much they smooth.
     """
     x, y, Z = check_samples(x, y, Z)
     pair, Z = standardized(np.column_stack([x, y])), standardized(Z)
+    known, rank = linear_in(pair, Z)
+    if len(x) < LEAST_ROWS or (known.any() and rank < len(x) - 1):
+        return 1.0
     residuals = pair - (_fitted(Z, pair, regressor, random_state) if Z.shape[1] else 0.0)
     if np.sqrt(np.mean(residuals**2, axis=0)).min() < ROUNDING:
         return 1.0

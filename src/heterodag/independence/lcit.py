@@ -92,8 +92,8 @@ def lcit(x: Array, y: Array, Z: Array, *, random_state: Seed = None, settings: F
     Returns
     -------
     float
-        The two-sided p-value. It is 1 when nothing can be said: x or y is constant, or the rank of Z is
-        n - 3 or more.
+        The two-sided p-value. It is 1 when nothing can be said: x or y is constant, their normal scores are
+        linear functions of those of Z, or the rank of the latter is n - 3 or more.
 
     Raises
     ------
@@ -219,10 +219,9 @@ def _chunk_pvalues(
         given[2 * index : 2 * index + 2, : widths[index]] = scores[:, list(pair.given)].T
     widths_of_flows, starts_of_flows = np.repeat(widths, 2), starts * len(pairs)
     latents = _flows.flow_latents(scores[:, targets].T, given, widths_of_flows, starts_of_flows, settings)
-    r, rank = _flows.partial_correlations(latents.reshape(len(pairs), 2, -1), given[::2])
-    # A constant has no latent of its own: what the flow made of it is a function of Z.
-    varies = np.ptp(scores[:, targets], axis=0).reshape(-1, 2).all(axis=1)
-    return np.where(varies, fisher_test(r, len(scores) - rank - 3), 1.0)
+    columns = scores[:, targets].T.reshape(len(pairs), 2, -1)
+    r, rank = _flows.partial_correlations(latents.reshape(columns.shape), given[::2], columns)
+    return fisher_test(r, len(scores) - rank - 3)
 
 
 def fisher_test(r: Array, freedom: Array) -> Array:

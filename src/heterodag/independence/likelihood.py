@@ -25,7 +25,9 @@ from ..core.solver import Coefficients
 from ..core.starts import profiled_start
 from ..core.table import Table, row_slices
 from ..models.conditional import TEST_RIDGE, ConditionalModel, Conditionals
+from ._regression import linear_in, standardized
 from .contract import Array, EdgeProblem, EdgeTests, untested
+from .pairwise import check_samples
 
 #: Largest contribution of one row to the likelihood-ratio statistic.
 ROW_LIMIT = 1.5
@@ -44,9 +46,20 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
         Conditioning columns, possibly none.
     parametrization, form : str
         Of the conditional Gaussian.
+
+    Returns
+    -------
+    float
+        The p-value. It is 1 when nothing can be said: x or y is a constant or a linear function of Z, or the
+        rank of Z is n - 3 or more. Columns of Z that depend on each other do no harm.
     """
-    columns = np.column_stack([y, x, np.reshape(Z, (len(x), -1))]).astype(float)
+    x, y, Z = check_samples(x, y, Z)
     model = ConditionalModel(parametrization, form, TEST_RIDGE)
+    columns = standardized(np.column_stack([y, x, Z]))
+    known, rank = linear_in(columns[:, :2], columns[:, 2:])
+    if known.any() or rank >= len(x) - 3:
+        return 1.0
+    columns = columns[:, columns.any(axis=0)]
     predecessors = list(range(1, columns.shape[1]))
     pvalues, _ = drop_one_tests(model, Table.standardize(columns), predecessors, 0, [0])
     return float(pvalues["both"][0])

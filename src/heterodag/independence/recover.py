@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..core.gaussian import Array
 from ..core.graph import Adjacency, check_order, full_dag
-from ..errors import check_choice, check_number
+from ..errors import check_choice, check_number, check_workers
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.parent_choice import Limits
@@ -106,7 +106,7 @@ def recover_dag(
         knowledge.check_order(positions)
     problem = EdgeProblem(
         array, positions, edge_candidates(positions, knowledge), parametrization, form,
-        seed_sequence(random_state), n_jobs, progress, alpha, limits_of(knowledge),
+        seed_sequence(random_state), check_workers(n_jobs), progress, alpha, limits_of(knowledge),
     )  # fmt: skip
     return find_dag(problem, selection, alpha, correction, names, knowledge)
 
