@@ -31,6 +31,7 @@ NATS = 3e-2
 _MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
+_SMALL_BATCH = 2**16
 
 
 @dataclass(frozen=True)
@@ -192,12 +193,14 @@ def _worth(found: Solution, shape: Coefficients, n: int) -> Array:
 
 
 def _batches(keys: Iterable[Key], floats: Callable[[Parents], int]) -> Iterator[list[Key]]:
-    """Cut models into batches of bounded memory, models of similar size together."""
+    """Cut models into batches of bounded memory; a large batch does not mix models of very different size."""
     batch: list[Key] = []
     for key in sorted(keys, key=lambda key: len(key[1])):
-        if batch and ((len(batch) + 1) * floats(key[1]) > _BATCH_FLOATS):
-            yield batch
-            batch = []
+        if batch:
+            padded, first = (len(batch) + 1) * floats(key[1]), floats(batch[0][1])
+            if padded > _BATCH_FLOATS or (floats(key[1]) > 2 * first and len(batch) * first > _SMALL_BATCH):
+                yield batch
+                batch = []
         batch.append(key)
     if batch:
         yield batch

@@ -14,8 +14,6 @@ import numpy as np
 from ..core.gaussian import Mask
 from .node_fits import Key, NodeFits, Parents
 
-#: A variable is tried if its score test promises this gain (nats); 2 % of gains above 9 nats hide below it.
-ENTRY = 3.0
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3
 #: Scores closer than this (nats) count as equal.
@@ -28,6 +26,15 @@ _Choosing = Generator[list[Key], list[float], tuple[float, Parents]]
 def parent_penalty(n: int, d: int) -> float:
     """Return what a parent must gain: the extended BIC, ln n for its two coefficients and ln d for the choice."""
     return float(np.log(n) + np.log(d))
+
+
+def entry_gain(d: int) -> float:
+    """Return the gain (nats) that a variable's score test must promise for it to be tried.
+
+    Half a variable per model passes by chance, whatever the number of variables d. Of true gains above 9 nats, 2 %
+    hide below 3 nats, the threshold at d = 10.
+    """
+    return float(np.log(d)) + 0.7
 
 
 def as_bits(columns: Iterable[int]) -> int:
@@ -65,7 +72,7 @@ class ParentChoice:
 
     def __init__(self, fits: NodeFits, penalty: float, limits: Limits | None = None, trials: int = TRIALS) -> None:
         d = fits.table.shape[1]
-        self.fits, self.penalty, self.trials = fits, penalty, trials
+        self.fits, self.penalty, self.trials, self.entry = fits, penalty, trials, entry_gain(d)
         self.limits = Limits(((),) * d, (0,) * d) if limits is None else limits
         self._wishes: dict[Key, tuple[int, ...]] = {}
         self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
@@ -96,7 +103,7 @@ class ParentChoice:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
         if key not in self._wishes:
             gains = self.fits.gains(key)
-            wished = np.flatnonzero(gains > ENTRY)
+            wished = np.flatnonzero(gains > self.entry)
             self._wishes[key] = tuple(wished[np.argsort(-gains[wished], kind="stable")].tolist())
         return self._wishes[key]
 

@@ -17,6 +17,8 @@ from ..models.parent_choice import EQUAL, ParentChoice, Task, as_bits
 
 #: Moves past longer paths are tried among at most this many variables.
 FAR_LIMIT = 50
+#: So many moves are evaluated against the same state.
+CHUNK = 1000
 
 
 @dataclass
@@ -87,16 +89,20 @@ def _pass(
     out_of_time: Callable[[], bool],
     allowed: Callable[[list[int]], bool],
 ) -> State:
-    """Evaluate moves, the promising ones thoroughly, and make those that still help, the best first."""
-    roughly = evaluate(choice, state, moves, thorough=False)
-    moves = [move for move, gain in zip(moves, roughly, strict=True) if gain > -choice.penalty]
-    gains = evaluate(choice, state, moves)
-    for gain, move in sorted(zip(gains, moves, strict=True), key=lambda pair: -pair[0]):
-        if gain <= EQUAL or out_of_time():
+    """Evaluate moves, the promising ones thoroughly, and make those that still help, the best of a chunk first."""
+    for start in range(0, len(moves), CHUNK):
+        if out_of_time():
             break
-        new = apply(choice, state, move)
-        if new is not None and new.total < state.total - EQUAL and allowed(new.order):
-            state = new
+        some = moves[start : start + CHUNK]
+        roughly = evaluate(choice, state, some, thorough=False)
+        some = [move for move, gain in zip(some, roughly, strict=True) if gain > -choice.penalty]
+        gains = evaluate(choice, state, some)
+        for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
+            if gain <= EQUAL or out_of_time():
+                break
+            new = apply(choice, state, move)
+            if new is not None and new.total < state.total - EQUAL and allowed(new.order):
+                state = new
     return state
 
 

@@ -14,6 +14,9 @@ from ..core.normality import Statistic
 from ..models.node_fits import Parents
 from ..models.parent_choice import ParentChoice
 
+#: While ordering, a model keeps at most so many parents, those of most worth; a wrong order collects false ones.
+MAX_PARENTS = 6
+
 
 class SparseRounds:
     """Scores of the remaining variables given the parents chosen for them among the placed ones."""
@@ -53,7 +56,8 @@ class SparseRounds:
             self._scores[np.asarray(targets)[part]] = self.statistic(U)
 
     def _cleared(self, j: int) -> Parents:
-        """Return the parents of a fitted model less those that are not worth their penalty."""
+        """Return the parents of a fitted model less those not worth half their penalty."""
         parents = self.parents[j]
         worth = self.choice.fits.known[j, parents].worth
-        return tuple(i for i, value in zip(parents, worth, strict=True) if value > 0.5 * self.choice.penalty)
+        ranked = sorted(zip(worth, parents, strict=True), reverse=True)[:MAX_PARENTS]
+        return tuple(sorted(i for value, i in ranked if value > 0.5 * self.choice.penalty))
