@@ -59,7 +59,7 @@ class HOST(GraphEstimator):
     missing : {"refuse", "drop"}, default="refuse"
         Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
-        Parallel workers for the edge tests, as joblib understands it; the result does not depend on it.
+        Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
         Seed of tests that need randomness ("lcit"); the rest is deterministic.
     verbose : int, default=0
@@ -214,14 +214,9 @@ class HOST(GraphEstimator):
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(
-            self.parametrization,
-            self.form,
-            self.normality,
-            self.tolerance,
-            self.refine,
-            self.conditioning,
-            self.max_time,
-        )
+            self.parametrization, self.form, self.normality, self.tolerance, self.refine, self.conditioning,
+            self.max_time, self.n_jobs,
+        )  # fmt: skip
 
     def _check_parameters(self) -> None:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)

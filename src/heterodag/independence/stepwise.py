@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from ..core.table import Table
 from ..models.conditional import TEST_RIDGE, ConditionalModel
@@ -61,7 +62,8 @@ def _sample_fits(problem: EdgeProblem, table: Table) -> NodeFits:
     if found is not None and found.table.shape == sample.shape:
         reused: NodeFits = found
         return reused
-    return NodeFits(sample, problem.form, search_ridge(sample.shape[0]))
+    workers = effective_n_jobs(problem.n_jobs)
+    return NodeFits(sample, problem.form, search_ridge(sample.shape[0]), workers=workers)
 
 
 def _chosen(problem: EdgeProblem, fits: NodeFits) -> dict[int, Parents]:
@@ -79,7 +81,7 @@ def _chosen(problem: EdgeProblem, fits: NodeFits) -> dict[int, Parents]:
 def _gains(table: Table, fits: NodeFits, parents: dict[int, Parents]) -> tuple[_Gain, NodeFits]:
     """Return a function that tells what a pair gains, and the models on all rows."""
     if table.shape[0] != fits.table.shape[0]:
-        fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits)
+        fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
         fits.losses(parents.items(), squares=False)
         fits.prepare_gains(parents.items())
         return (lambda i, some, j: _quick_gain(fits, i, some, j)), fits

@@ -9,11 +9,11 @@ simulated tables, both together in 1 %).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from ..core.gaussian import Array, residuals
 from ..core.parents import ParentDesign
@@ -55,7 +55,8 @@ class NodeFit:
 class NodeFits:
     """Fits of the variables of one table, made on demand. Parents are always sorted tuples.
 
-    `strength` is that of the ridge, `nats` the accuracy, and `coarse` are fits to a sample of the rows to start from.
+    `strength` is that of the ridge, `nats` the accuracy, `coarse` are fits to a sample of the rows to
+    start from, and `workers` is the number of processes.
     """
 
     def __init__(
@@ -81,17 +82,20 @@ class NodeFits:
         n = self.table.shape[0]
         missing = [key for key in dict.fromkeys(keys) if key not in self.known]
         batches = list(_batches(missing, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n))
-        found = self._map(lambda batch: self._fit_batch(batch, squares), batches)
-        for batch, fits in zip(batches, found, strict=True):
+        jobs = [
+            (self.table, self.form, self.strength, self.nats, batch, self._starts(batch), squares)
+            for batch in batches
+        ]
+        for batch, fits in zip(batches, self._map(fit_batch, jobs), strict=True):
             self.known.update(zip(batch, fits, strict=True))
         return [self.known[key].loss for key in keys]
 
-    def _map(self, function: Callable[[list[Key]], _Result], batches: list[list[Key]]) -> list[_Result]:
-        """Apply a function to batches, in threads if there is enough to do; the batches never depend on each other."""
-        if len(batches) < 2 or self.workers < 2:
-            return [function(batch) for batch in batches]
-        with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(function, batches))
+    def _map(self, function: Callable[..., _Result], jobs: list[tuple[Any, ...]]) -> list[_Result]:
+        """Run jobs, in parallel if there are many; none depends on another, so the answer is the same."""
+        if self.workers == 1 or len(jobs) < 2 * self.workers:
+            return [function(*job) for job in jobs]
+        found: list[_Result] = Parallel(n_jobs=self.workers)(delayed(function)(*job) for job in jobs)
+        return found
 
     def gains(self, key: Key) -> Array:
         """Return (d,) the estimated gain of every further parent (score test); 0 for the variable and its parents."""
@@ -105,16 +109,15 @@ class NodeFits:
         self.losses(missing)
         d = self.table.shape[1]
         batches = list(_batches(missing, lambda parents: (2 * len(parents) + 3) * 2 * d))
-        for batch, found in zip(batches, self._map(self._gains_of, batches), strict=True):
+        jobs = [
+            (self.table, self.form, [j for j, _ in batch], [parents for _, parents in batch], self._stacked(batch)[0],
+             range(d), self.strength)
+            for batch in batches
+        ]  # fmt: skip
+        for batch, found in zip(batches, self._map(entry_gains, jobs), strict=True):
             for key, row in zip(batch, found, strict=True):
                 row[[key[0], *key[1]]] = 0.0
                 self._wanted[key] = row
-
-    def _gains_of(self, batch: list[Key]) -> Array:
-        targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
-        theta, _ = self._stacked(batch)
-        every = range(self.table.shape[1])
-        return entry_gains(self.table, self.form, targets, parents, theta, every, self.strength)
 
     def latents(self, keys: Sequence[Key]) -> Iterator[tuple[slice, Array]]:
         """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory."""
@@ -139,27 +142,9 @@ class NodeFits:
             theta[_kept(len(key[1]), shape), i] = self.known[key].theta
         return theta, shape
 
-    def _fit_batch(self, batch: Sequence[Key], squares: bool) -> list[NodeFit]:
-        """Fit from the best known smaller model and, if `squares`, also from least squares; keep the better."""
-        k, n = len(batch), self.table.shape[0]
-        targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
-        shape = Coefficients(self.form, 1 + max(map(len, parents)))
-        start, copies = np.column_stack([self._warm(key, shape) for key in batch]), 1
-        if squares and shape.width > 1:
-            design = ParentDesign(self.table, parents, targets)
-            start, copies = np.hstack([start, constant_variance_start(design, shape)]), 2
-        design = ParentDesign(self.table, parents * copies, targets * copies)
-        ridge = shape.ridge(self.strength / n)
-        found = minimize(design, shape, start, ridge, max_iterations=_MAX_ITERATIONS, tolerance=self.nats / n)
-        found = found.take(found.objective.reshape(copies, k).argmin(axis=0) * k + np.arange(k))
-        worth = _worth(found, shape, n)
-        return [
-            NodeFit(
-                found.theta[_kept(len(some), shape), i], n * float(found.objective[i]), bool(found.converged[i]),
-                worth[i, : len(some)],
-            )
-            for i, some in enumerate(parents)
-        ]  # fmt: skip
+    def _starts(self, batch: Sequence[Key]) -> Array:
+        shape = Coefficients(self.form, 1 + max(len(parents) for _, parents in batch))
+        return np.column_stack([self._warm(key, shape) for key in batch])
 
     def _warm(self, key: Key, shape: Coefficients) -> Array:
         """Return a starting point: the coarse fit, or the best known model with one parent less, or the constant one."""
@@ -175,6 +160,30 @@ class NodeFits:
             origin = min(known, key=lambda k: self.known[k].loss)
             theta[_positions(parents, origin[1], shape)] = self.known[origin].theta
         return theta
+
+
+def fit_batch(
+    table: Table, form: str, strength: float, nats: float, batch: Sequence[Key], start: Array, squares: bool
+) -> list[NodeFit]:
+    """Fit models from `start` and, if `squares`, also from least squares; keep the better of each."""
+    k, n = len(batch), table.shape[0]
+    targets, parents = [j for j, _ in batch], [parents for _, parents in batch]
+    shape, copies = Coefficients(form, 1 + max(map(len, parents))), 1
+    if squares and shape.width > 1:
+        design = ParentDesign(table, parents, targets)
+        start, copies = np.hstack([start, constant_variance_start(design, shape)]), 2
+    design = ParentDesign(table, parents * copies, targets * copies)
+    ridge = shape.ridge(strength / n)
+    found = minimize(design, shape, start, ridge, max_iterations=_MAX_ITERATIONS, tolerance=nats / n)
+    found = found.take(found.objective.reshape(copies, k).argmin(axis=0) * k + np.arange(k))
+    worth = _worth(found, shape, n)
+    return [
+        NodeFit(
+            found.theta[_kept(len(some), shape), i], n * float(found.objective[i]), bool(found.converged[i]),
+            worth[i, : len(some)],
+        )
+        for i, some in enumerate(parents)
+    ]  # fmt: skip
 
 
 def _worth(found: Solution, shape: Coefficients, n: int) -> Array:

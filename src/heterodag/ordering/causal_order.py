@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from ..core.gaussian import Array
 from ..core.normality import Statistic, get_statistic
 from ..core.table import Table
-from ..errors import ParameterError, check_choice, check_number
+from ..errors import ParameterError, check_choice, check_number, check_workers
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
@@ -40,6 +41,7 @@ class OrderSettings:
     refine: bool = True
     conditioning: str = "auto"
     max_time: float | None = None
+    workers: int = 1
 
 
 def causal_order(
@@ -54,6 +56,7 @@ def causal_order(
     max_time: float | None = None,
     prior_knowledge: Any = None,
     missing: str = "refuse",
+    n_jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
@@ -83,6 +86,8 @@ def causal_order(
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
         Rows with missing values: an error that counts them, or left out with a warning that does.
+    n_jobs : int, optional
+        Parallel workers for large tables, as joblib understands it; the result does not depend on it.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -98,7 +103,7 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning, max_time)
+    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs)
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
@@ -113,6 +118,7 @@ def order_settings(
     refine: bool,
     conditioning: str,
     max_time: float | None,
+    n_jobs: int | None,
 ) -> OrderSettings:
     """Check the parameters of an ordering before any work."""
     model = ConditionalModel(parametrization, form)
@@ -124,7 +130,8 @@ def order_settings(
     if parametrization != "linear" and conditioning == "sparse":
         raise ParameterError("conditioning", "be 'full' or 'auto' unless the parametrization is linear", conditioning)
     tolerance = check_number("tolerance", tolerance, low=0.0)
-    return OrderSettings(model, get_statistic(normality), tolerance, bool(refine), conditioning, max_time)
+    workers = effective_n_jobs(check_workers(n_jobs))
+    return OrderSettings(model, get_statistic(normality), tolerance, bool(refine), conditioning, max_time, workers)
 
 
 def find_order(
@@ -141,7 +148,8 @@ def find_order(
         search = None
         if settings.refine and settings.model.parametrization == "linear":
             order = [int(j) for j in result.order]
-            search = search_order(table, settings.model.form, order, parents, knowledge, settings.max_time)
+            limits = (knowledge, settings.max_time, settings.workers)
+            search = search_order(table, settings.model.form, order, parents, *limits)
             result = _refined(result, search)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names), search
@@ -161,7 +169,7 @@ def _by_normality(
     model = replace(settings.model, ridge=order_ridge(n))
     sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
     if sparse and model.parametrization == "linear":
-        fits = NodeFits(table, model.form, search_ridge(n), nats=_SPARSE_NATS)
+        fits = NodeFits(table, model.form, search_ridge(n), nats=_SPARSE_NATS, workers=settings.workers)
         rounds = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
         result = order_by_normality(d, rounds, settings.tolerance, progress, knowledge)
         return result, rounds.parents, []

@@ -43,7 +43,7 @@ def search_order(
     parents: dict[int, Parents],
     knowledge: ResolvedKnowledge | None = None,
     max_time: float | None = None,
-    refine: bool = True,
+    workers: int = 1,
 ) -> Search:
     """Refine an order by penalised likelihood, on a sample of the rows first when there are many."""
     out_of_time = _clock(max_time)
@@ -51,21 +51,22 @@ def search_order(
     order, n = [int(j) for j in order], table.shape[0]
     for rows in dict.fromkeys((min(n, SEARCH_ROWS), min(n, POLISH_ROWS))):
         sample = table if rows == n else table.thin(-(-n // rows))
-        choice = parent_choice(sample, form, knowledge)
+        choice = parent_choice(sample, form, knowledge, workers)
         state = start_state(choice, order, parents)
         score = state.total
-        if refine:
-            state = refine_order(choice, state, out_of_time, respected)
+        state = refine_order(choice, state, out_of_time, respected)
         order, parents = state.order, state.parents
         if out_of_time():
             break
     return Search(state, choice.fits, score, out_of_time())
 
 
-def parent_choice(table: Table, form: str, knowledge: ResolvedKnowledge | None = None) -> ParentChoice:
+def parent_choice(
+    table: Table, form: str, knowledge: ResolvedKnowledge | None = None, workers: int = 1
+) -> ParentChoice:
     """Return the scores of the search for a table."""
     n, d = table.shape
-    fits = NodeFits(table, form, search_ridge(n))
+    fits = NodeFits(table, form, search_ridge(n), workers=workers)
     limits = None if knowledge is None else Limits.of(knowledge.required, knowledge.forbidden)
     return ParentChoice(fits, parent_penalty(n, d), limits)
 
