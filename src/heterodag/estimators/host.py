@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.gaussian import FORMS, Array
 from ..core.table import Table
-from ..errors import DataError, check_choice, check_integer, check_number, check_workers
+from ..errors import AssumptionWarning, DataError, check_choice, check_integer, check_number, check_workers
 from ..independence.contract import EdgeProblem
 from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
 from ..independence.registry import get_selection
-from ..inputs import MISSING, check_data
+from ..inputs import MISSING, check_data, column_labels
 from ..knowledge import PriorKnowledge, as_knowledge, resolved
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
+from ..models.node_fits import NodeFits
 from ..ordering.causal_order import OrderSettings, find_order, order_settings
-from ..ordering.result import Refinement
+from ..ordering.result import OrderResult, Refinement
 from ..progress import progress_bar
 from ..seeds import seed_sequence
+from .assumptions import doubts
 from .base import GraphEstimator
 
 
@@ -172,7 +175,15 @@ class HOST(GraphEstimator):
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
+        self._warn(array, names, order, None if search is None else search.fits)
         return self
+
+    def _warn(self, array: Array, names: list[str] | None, order: OrderResult, fits: NodeFits | None) -> None:
+        """Warn, with what was seen, when the table does not look like the model."""
+        if self.parametrization == "linear":
+            labels = column_labels(array.shape[1], names)
+            for sentence in doubts(array, self.form, order, self.adjacency_, labels, fits):
+                warnings.warn(sentence, AssumptionWarning, stacklevel=3)
 
     def _set_or_forget(self, name: str, value: Any) -> None:
         """Store a fitted attribute, or remove what an earlier fit with other settings left there."""

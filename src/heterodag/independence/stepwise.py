@@ -85,6 +85,9 @@ def _gains(table: Table, fits: NodeFits, parents: dict[int, Parents]) -> tuple[_
         fits.losses(parents.items(), squares=False)
         fits.prepare_gains(parents.items())
         return (lambda i, some, j: _quick_gain(fits, i, some, j)), fits
+    smaller = [(i, tuple(j for j in some if j != other)) for i, some in parents.items() for other in some]
+    fits.losses(smaller)
+    fits.polish([*parents.items(), *smaller])
     fits.prepare_gains(parents.items())
     return (lambda i, some, j: _exact_gain(fits, i, some, j)), fits
 

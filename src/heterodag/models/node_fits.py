@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from ..core.gaussian import Array, residuals
 from ..core.parents import ParentDesign
 from ..core.score_test import entry_gains
-from ..core.solver import Coefficients, Solution, minimize
+from ..core.solver import MAX_ITERATIONS, Coefficients, Solution, minimize
 from ..core.starts import constant_variance_start
 from ..core.table import Table, row_slices
 
@@ -28,6 +28,7 @@ Key = tuple[int, Parents]
 
 #: A fit has converged when no more than this much log-likelihood (nats, all rows together) is to be gained.
 NATS = 3e-2
+#: Fits of the search are cut short after so many steps; those that matter in the end are polished.
 _MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
@@ -89,6 +90,16 @@ class NodeFits:
         for batch, fits in zip(batches, self._map(fit_batch, jobs), strict=True):
             self.known.update(zip(batch, fits, strict=True))
         return [self.known[key].loss for key in keys]
+
+    def polish(self, keys: Iterable[Key]) -> None:
+        """Go on with models whose fit was cut short, as long as it takes."""
+        n = self.table.shape[0]
+        short = [key for key in dict.fromkeys(keys) if not self.known[key].converged]
+        batches = list(_batches(short, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n))
+        settings = (self.table, self.form, self.strength, self.nats)
+        jobs = [(*settings, batch, self._stacked(batch)[0], False, MAX_ITERATIONS) for batch in batches]
+        for batch, fits in zip(batches, self._map(fit_batch, jobs), strict=True):
+            self.known.update(zip(batch, fits, strict=True))
 
     def _map(self, function: Callable[..., _Result], jobs: list[tuple[Any, ...]]) -> list[_Result]:
         """Run jobs, in parallel if there are many; none depends on another, so the answer is the same."""
@@ -163,7 +174,14 @@ class NodeFits:
 
 
 def fit_batch(
-    table: Table, form: str, strength: float, nats: float, batch: Sequence[Key], start: Array, squares: bool
+    table: Table,
+    form: str,
+    strength: float,
+    nats: float,
+    batch: Sequence[Key],
+    start: Array,
+    squares: bool,
+    max_iterations: int = _MAX_ITERATIONS,
 ) -> list[NodeFit]:
     """Fit models from `start` and, if `squares`, also from least squares; keep the better of each."""
     k, n = len(batch), table.shape[0]
@@ -174,7 +192,7 @@ def fit_batch(
         start, copies = np.hstack([start, constant_variance_start(design, shape)]), 2
     design = ParentDesign(table, parents * copies, targets * copies)
     ridge = shape.ridge(strength / n)
-    found = minimize(design, shape, start, ridge, max_iterations=_MAX_ITERATIONS, tolerance=nats / n)
+    found = minimize(design, shape, start, ridge, max_iterations=max_iterations, tolerance=nats / n)
     found = found.take(found.objective.reshape(copies, k).argmin(axis=0) * k + np.arange(k))
     worth = _worth(found, shape, n)
     return [
