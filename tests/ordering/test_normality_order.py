@@ -11,7 +11,7 @@ from heterodag.core.normality import get_statistic
 from heterodag.core.solver import free_swing
 from heterodag.core.table import Table
 from heterodag.models.conditional import ConditionalModel, order_ridge
-from heterodag.ordering.normality_order import next_layer, normality_order
+from heterodag.ordering.normality_order import FullRounds, next_layer, order_by_normality
 from heterodag.simulation import simulate
 
 
@@ -26,13 +26,10 @@ def chain(n, seed, strength=0.9):
 
 
 def run(X, tolerance=1e-4, form="natural", **keywords):
-    return normality_order(
-        Table.standardize(X),
-        ConditionalModel(form=form, ridge=order_ridge(len(X))),
-        get_statistic("shapiro"),
-        tolerance,
-        **keywords,
+    rounds = FullRounds(
+        Table.standardize(X), ConditionalModel(form=form, ridge=order_ridge(len(X))), get_statistic("shapiro")
     )
+    return order_by_normality(X.shape[1], rounds, tolerance, **keywords), sorted(rounds.doubtful)
 
 
 # --- layers -------------------------------------------------------------------------------------------------
