@@ -45,7 +45,8 @@ class HOST(GraphEstimator):
     tolerance : float, default=1e-4
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.

@@ -6,6 +6,9 @@ likelihood ratio with it, or of the score test where that promises next to nothi
 case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the parents chosen are
 smaller than they would be for a model fixed beforehand.
 
+If the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
+all predecessors instead, with a limit on what a single row can contribute.
+
 With very many rows the parents are chosen on a sample; the p-values are then Wald's and the score test's on all rows.
 """
 
@@ -21,6 +24,7 @@ from ..core.table import Table
 from ..models.conditional import TEST_RIDGE, ConditionalModel
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, Task, as_bits
+from ..models.plausibility import best_normality
 from ..ordering.search import POLISH_ROWS, search_ridge
 from .contract import Array, EdgeProblem, EdgeTests, untested
 from .likelihood import drop_one_tests, likelihood_edges
@@ -40,6 +44,8 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
     table = Table.standardize(problem.X)
     fits = _sample_fits(problem, table)
     parents = _chosen(problem, fits)
+    if best_normality(fits, list(parents.items()))[1]:
+        return likelihood_edges(problem)
     _tell(problem, 0.7)
     gain, fits = _gains(table, fits, parents)
     pvalues = untested(table.shape[1])

@@ -18,6 +18,7 @@ from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, parent_penalty
+from ..models.plausibility import best_normality
 from ..threads import single_threaded
 from .normality_order import FullRounds, order_by_normality
 from .result import OrderResult
@@ -76,7 +77,8 @@ def causal_order(
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -141,7 +143,7 @@ def find_order(
     progress: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[OrderResult, Search | None]:
-    """Order a table that has been checked already; also return what refinement found, if it ran."""
+    """Order a table that has been checked already; also return what refinement found, if its models are plausible."""
     table = Table.standardize(array)
     with single_threaded():
         result, parents, doubtful = _by_normality(table, settings, progress, knowledge)
@@ -150,7 +152,10 @@ def find_order(
             order = [int(j) for j in result.order]
             limits = (knowledge, settings.max_time, settings.workers)
             search = search_order(table, settings.model.form, order, parents, *limits)
-            result = _refined(result, search)
+            if best_normality(search.fits, list(search.state.parents.items()))[1]:
+                search = None
+            else:
+                result = _refined(result, search, knowledge)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names), search
 
@@ -178,11 +183,14 @@ def _by_normality(
     return result, {}, sorted(full.doubtful)
 
 
-def _refined(result: OrderResult, search: Search) -> OrderResult:
-    """Return the order after refinement, with layers of variables that are not parents of each other."""
+def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:
+    """Return the order after refinement, with layers of variables that need not precede each other."""
     layers: list[list[int]] = []
     for j in search.state.order:
-        if layers and set(layers[-1]).isdisjoint(search.state.parents[j]):
+        before = set(search.state.parents[j])
+        if knowledge is not None:
+            before.update(np.flatnonzero(knowledge.must_precede[:, j]).tolist())
+        if layers and before.isdisjoint(layers[-1]):
             layers[-1].append(j)
         else:
             layers.append([j])
