@@ -47,7 +47,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 
 $(DOWHY)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(DOWHY)
-	$(DOWHY)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dowhy]" pytest pytest-xdist hypothesis
+	$(DOWHY)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dowhy]" pytest pytest-xdist hypothesis polars
 	touch $@
 
 clean:

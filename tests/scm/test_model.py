@@ -5,10 +5,11 @@ import warnings
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 
-from heterodag import HOST, DataError, HeteroscedasticSCM, ParameterError, simulate
+from heterodag import HOST, DataError, DataWarning, HeteroscedasticSCM, ParameterError, simulate
 from heterodag.scm import Draw, Set, Shift
 
 CHAIN = pd.DataFrame([[0, 1, 0], [0, 0, 1], [0, 0, 0]], index=list("abc"), columns=list("abc"))
@@ -197,8 +198,22 @@ def test_rows_are_matched_by_name(scm, table):
     one = scm.counterfactual({"c": -1.0, "a": 0.5, "b": 1.0}, {"a": 1.0})
     row = pd.Series({"a": 0.5, "b": 1.0, "c": -1.0})
     assert one.equals(scm.counterfactual(row, {"a": 1.0}))
-    mixed = table.head(2)[["c", "a", "b"]].assign(extra="text-free column".__len__())
+    mixed = table.head(2)[["c", "a", "b"]].assign(extra=16)
     assert scm.noise(mixed).equals(scm.noise(table.head(2)))
+    lists = {name: table[name].head(2).tolist() for name in "abc"}
+    assert np.array_equal(scm.noise(lists), scm.noise(table.head(2)))
+    assert np.array_equal(scm.noise(pl.DataFrame(lists)), scm.noise(table.head(2)))
+
+
+def test_rows_with_gaps_are_left_out_of_the_fit_on_request(table):
+    gappy = table.copy()
+    gappy.loc[::100, "b"] = np.nan
+    with pytest.raises(DataError, match="missing='drop'"):
+        HeteroscedasticSCM.from_dag(CHAIN, gappy)
+    with pytest.warns(DataWarning, match="40 of 4000 rows"):
+        scm = HeteroscedasticSCM.from_dag(CHAIN, gappy, missing="drop")
+    whole = HeteroscedasticSCM.from_dag(CHAIN, gappy.dropna())
+    assert scm.sample(5, random_state=0).equals(whole.sample(5, random_state=0))
 
 
 @pytest.mark.parametrize(

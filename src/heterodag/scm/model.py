@@ -82,7 +82,14 @@ class HeteroscedasticSCM:
 
     @classmethod
     def from_dag(
-        cls, adjacency: Any, X: Any, *, form: str = "natural", parametrization: str = "linear", names: Any = None
+        cls,
+        adjacency: Any,
+        X: Any,
+        *,
+        form: str = "natural",
+        parametrization: str = "linear",
+        names: Any = None,
+        missing: str = "refuse",
     ) -> HeteroscedasticSCM:
         """Fit the mechanism of every variable of a given DAG by maximum likelihood.
 
@@ -96,9 +103,11 @@ class HeteroscedasticSCM:
             Of the conditional models; see `HOST`.
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
+        missing : {"refuse", "drop"}, default="refuse"
+            Rows with missing values: an error that counts them, or left out with a warning that does.
         """
         model = ConditionalModel(parametrization, form, TEST_RIDGE)
-        array, found = check_data(X)
+        array, found = check_data(X, missing)
         labels = _checked_names(names, column_labels(array.shape[1], found))
         graph = read_adjacency(adjacency, labels)
         topological_order(graph)  # refuses a cycle before any fit
