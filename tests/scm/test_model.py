@@ -280,3 +280,15 @@ def test_a_simulated_model_of_many_parents_is_fitted():
     scm = HeteroscedasticSCM.from_dag(data.adjacency, data.to_frame())
     # The true noise comes back, up to the error of the estimates.
     assert np.median(np.abs(scm.noise(data.X).to_numpy() - data.noise)) < 0.1
+
+
+def test_the_covariance_of_a_plain_regression():
+    """Constant spread, location-scale form: means have the covariance of least squares, log precisions 2 / n."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(5000)
+    frame = pd.DataFrame({"x": x, "y": 0.5 * x + rng.standard_normal(5000)})
+    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame, form="location-scale")
+    mechanism = scm.mechanisms[1]
+    residual = 1.0 / mechanism.scale[-1] ** 2  # variance of the noise in standardised units
+    expected = np.array([residual, residual, 2.0, 2.0]) / 5000
+    assert np.allclose(np.diag(mechanism.covariance), expected, rtol=0.15)
