@@ -25,7 +25,7 @@ def test_what_comes_back_is_the_same_to_the_last_bit(scm, tmp_path):
     assert again.sample(50, random_state=3).equals(scm.sample(50, random_state=3))
     cause = int(np.flatnonzero(scm.adjacency.any(axis=1))[0])
     effect = int(np.flatnonzero(scm.adjacency[cause])[0])
-    ask = {"n": 200, "n_draws": 5, "random_state": 0}
+    ask = {"n": 200, "random_state": 0}
     assert again.effect(cause, effect, **ask).equals(scm.effect(cause, effect, **ask))
     assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
 

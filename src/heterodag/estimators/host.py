@@ -202,7 +202,7 @@ class HOST(GraphEstimator):
         ----------
         X : table of shape (n, d)
             The data the model was fitted to, or other rows of the same variables; the conditional models are
-            fitted to these rows.
+            fitted to these rows. Rows with missing values are treated as in `fit`.
 
         Returns
         -------

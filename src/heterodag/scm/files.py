@@ -6,7 +6,7 @@ One object: ``format`` and ``format_version``; ``heterodag``, the version that w
 ``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``.
 
 Another parametrisation than the linear one needs its basis in the file too: add what it consists of in
-`_basis_to_json`, read it in `_conditional`, and raise the format version.
+`_basis_to_json` and read it in `_mechanism`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parame
     content = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
         "form": form, "parametrization": parametrization, "names": names,
-        "mechanisms": [_to_json(m, names) | _basis_to_json(parametrization) for m in mechanisms],
+        "mechanisms": [_to_json(m, names) | _basis_to_json(m.conditional, parametrization) for m in mechanisms],
     }  # fmt: skip
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     part = path.with_name(path.name + ".part")
@@ -60,7 +60,7 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _basis_to_json(parametrization: str) -> dict[str, Any]:
+def _basis_to_json(conditional: Conditionals, parametrization: str) -> dict[str, Any]:
     """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
     if parametrization != "linear":
         raise ParameterError("parametrization", "be 'linear' to be saved", parametrization)
