@@ -11,14 +11,21 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import metrics
     from .datasets import load_sachs
-    from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError
-    from .estimators import HOST
+    from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError, TimeLimitError
+    from .estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
     from .independence import DAGResult, recover_dag
     from .ordering import OrderResult, causal_order
     from .simulation import simulate, simulate_graph
 
 _HOMES = {
     "HOST": "estimators",
+    "VarSort": "estimators",
+    "EqVar": "estimators",
+    "NPVar": "estimators",
+    "DiffAN": "estimators",
+    "CAM": "estimators",
+    "GOLEM": "estimators",
+    "GraNDAG": "estimators",
     "causal_order": "ordering",
     "OrderResult": "ordering",
     "recover_dag": "independence",
@@ -29,19 +36,28 @@ _HOMES = {
     "HeterodagError": "errors",
     "ParameterError": "errors",
     "DataError": "errors",
+    "TimeLimitError": "errors",
     "AssumptionWarning": "errors",
     "FitWarning": "errors",
 }
 
 __all__ = [
+    "CAM",
+    "GOLEM",
     "HOST",
     "AssumptionWarning",
     "DAGResult",
     "DataError",
+    "DiffAN",
+    "EqVar",
     "FitWarning",
+    "GraNDAG",
     "HeterodagError",
+    "NPVar",
     "OrderResult",
     "ParameterError",
+    "TimeLimitError",
+    "VarSort",
     "__version__",
     "causal_order",
     "load_sachs",
