@@ -14,6 +14,7 @@ from ..core.graph import Order, full_dag
 from ..deadline import Deadline, check_max_seconds
 from ..errors import ParameterError, check_choice, check_integer, check_number
 from ..independence.contract import EdgeProblem
+from ..independence.given_parents import given_parents
 from ..independence.recover import CORRECTIONS, find_dag
 from ..independence.registry import get_selection
 from ..progress import progress_bar
@@ -33,12 +34,13 @@ class Ordering:
     ----------
     order : (d,) column indices, causes first.
     layers : lists of column indices placed together, or None if each was placed alone.
-    candidates : (d, d) bool, the edges to be tested, or None for all that fit the order.
+    graph : (d, d) bool, a graph to be pruned, each edge given the other parents of its effect; None when every pair
+        that fits the order is to be tested given all other predecessors (Algorithm 3).
     """
 
     order: Order
     layers: list[list[int]] | None = None
-    candidates: npt.NDArray[np.bool_] | None = None
+    graph: npt.NDArray[np.bool_] | None = None
 
 
 class OrderingEstimator(GraphEstimator):
@@ -84,11 +86,13 @@ class OrderingEstimator(GraphEstimator):
             rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**31)))
             found = self._find_order(array, rng, deadline.watch(tick))
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            candidates = full_dag(found.order).astype(bool) if found.candidates is None else found.candidates
+            pruned = found.graph is not None
             problem = EdgeProblem(
-                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick)
-            )
-            graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names)
+                array, found.order, found.graph if pruned else full_dag(found.order).astype(bool),
+                seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick),
+            )  # fmt: skip
+            test = given_parents(self.selection, names) if pruned else self.selection
+            graph = find_dag(problem, test, float(self.alpha), self.correction, names)
         deadline.check()
         self.order_ = found.order
         self.layers_ = [[int(j)] for j in found.order] if found.layers is None else found.layers
