@@ -34,5 +34,5 @@ def test_a_function_sees_the_other_parents_and_its_errors_name_columns(problem):
     graph = find_dag(problem, given_parents(test), 0.6, "none", None)
     assert sorted(widths) == [0, 1, 1]
     assert np.array_equal(graph.adjacency.astype(bool), problem.candidates)
-    with pytest.raises(HeterodagError, match="'c'|'d'|'e'"):
+    with pytest.raises(HeterodagError, match=r"'c'|'d'|'e'"):
         given_parents(lambda x, y, Z: float("nan"), list("abcde"))(problem)

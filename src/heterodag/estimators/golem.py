@@ -126,7 +126,7 @@ class GOLEM(GraphEstimator):
             "learning_rate": float(self.learning_rate),
             "max_steps": int(self.max_steps),
         }
-        factor = np.linalg.qr(array - array.mean(axis=0), mode="r")
+        factor = np.asarray(np.linalg.qr(array - array.mean(axis=0), mode="r"), dtype=np.float64)
         with progress_bar("learning", enabled=bool(self.verbose)) as tick:
             weights = run_gcastle("golem", factor, seed, options, deadline.watch(tick), bool(self.verbose))
         self.weights_ = weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -101,12 +100,13 @@ class NPVar(OrderingEstimator):
 def spline_design(X: Array) -> Callable[[list[int]], Array]:
     """Return a function from columns to the spline columns of all of them, narrower the more there are."""
 
-    @lru_cache(maxsize=2 * X.shape[1])
-    def block(column: int, width: int) -> Array:
-        return spline_block(X[:, column], width)
+    made: dict[tuple[int, int], Array] = {}
 
     def design(columns: list[int]) -> Array:
         width = columns_per_block(len(X), len(columns), MOST_COLUMNS, ROWS_PER_COLUMN)
-        return np.hstack([block(column, width) for column in columns])
+        for column in columns:
+            if (column, width) not in made:
+                made[column, width] = spline_block(X[:, column], width)
+        return np.hstack([made[column, width] for column in columns])
 
     return design

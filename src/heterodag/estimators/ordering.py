@@ -86,12 +86,12 @@ class OrderingEstimator(GraphEstimator):
             rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**31)))
             found = self._find_order(array, rng, deadline.watch(tick))
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            pruned = found.graph is not None
+            test, candidates = self.selection, full_dag(found.order).astype(bool)
+            if found.graph is not None:
+                test, candidates = given_parents(self.selection, names), found.graph
             problem = EdgeProblem(
-                array, found.order, found.graph if pruned else full_dag(found.order).astype(bool),
-                seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick),
-            )  # fmt: skip
-            test = given_parents(self.selection, names) if pruned else self.selection
+                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick)
+            )
             graph = find_dag(problem, test, float(self.alpha), self.correction, names)
         deadline.check()
         self.order_ = found.order

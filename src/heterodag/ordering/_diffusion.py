@@ -95,7 +95,7 @@ def train(
         picked = torch.as_tensor(rng.integers(held, len(X), size=min(settings.batch_size, 4 * len(X))))
         adam.param_groups[0]["lr"] = settings.learning_rate * _decay(step, settings.max_steps)
         adam.zero_grad()
-        _loss(weights, *_noisy(rows[picked], shares, rng)).backward()
+        _loss(weights, *_noisy(rows[picked], shares, rng)).backward()  # type: ignore[no-untyped-call]
         adam.step()
         with torch.no_grad():
             for slow, fast in zip(mean, weights, strict=True):
@@ -195,11 +195,13 @@ def marginal_hessian(
         rows[:, removed] = (rows[:, removed] - step).clamp(-LARGEST, LARGEST)
     H = derivatives(rows)
     across = torch.linalg.solve(_negative(H[:, removed][:, :, removed]), H[:, removed][:, :, left])
-    return H[:, left][:, :, left] - H[:, left][:, :, removed] @ across
+    schur: torch.Tensor = H[:, left][:, :, left] - H[:, left][:, :, removed] @ across
+    return schur
 
 
 def _negative(matrices: torch.Tensor) -> torch.Tensor:
     """Return the nearest symmetric matrices whose eigenvalues lie well below 0, as at a maximum."""
     values, vectors = torch.linalg.eigh((matrices + matrices.transpose(1, 2)) / 2)
     floor = LEAST_SHARE * values.abs().mean().clamp_min(1e-6)
-    return vectors * values.clamp(max=-floor)[:, None] @ vectors.transpose(1, 2)
+    negative: torch.Tensor = vectors * values.clamp(max=-floor)[:, None] @ vectors.transpose(1, 2)
+    return negative

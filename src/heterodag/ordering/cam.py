@@ -132,7 +132,7 @@ def greedy_graph(
     total, gains = max(int(open_edges.sum()), 1), np.full((d, d), -np.inf)
 
     def refresh(target: int) -> None:
-        for cause in np.flatnonzero(open_edges[:, target]):
+        for cause in np.flatnonzero(open_edges[:, target]).tolist():
             gains[cause, target] = fits[target].gain(blocks[cause])
             if report is not None:
                 report(1 - open_edges.sum() / total)

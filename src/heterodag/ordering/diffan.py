@@ -66,29 +66,51 @@ def diffan_order(
     from . import _diffusion
 
     location, scale = location_and_scale(X)
-    Y = (X - location) / scale
-    d, trainings = Y.shape[1], max(Y.shape[1] - 1, 1) if leaf_removal == "retrain" else 1
+    Y, d = (X - location) / scale, X.shape[1]
+    looked_at = Y[np.sort(rng.permutation(len(Y))[:LOOKED_AT])]
     if d == 1:
         return np.zeros(1, dtype=np.intp)
     with _diffusion.one_thread():
-        weights = _diffusion.train(Y, settings, rng, lambda share: report(0.9 * share / trainings))
-        looked_at = Y[np.sort(rng.permutation(len(Y))[:LOOKED_AT])]
-        if leaf_removal == "sort":
-            return _sorted(weights, looked_at, settings)
-        leaves: list[int] = []
-        while len(leaves) < d - 1:
-            left = [j for j in range(d) if j not in leaves]
-            done = len(leaves) / (d - 1)
-            if leaf_removal == "retrain":
-                if leaves:
-                    weights = _diffusion.train(Y[:, left], settings, rng, lambda share, done=done: report(done))
-                leaf = _vote(weights, looked_at[:, left], [], settings, residue=False)
-            else:
-                leaf = _vote(weights, looked_at, leaves, settings, residue=leaf_removal == "residue")
-            leaves.append(left[leaf])
-            report(0.9 + 0.1 * len(leaves) / (d - 1) if trainings == 1 else done)
+        if leaf_removal == "retrain":
+            leaves = _leaves_of_new_models(Y, looked_at, settings, rng, report)
+        else:
+            weights = _diffusion.train(Y, settings, rng, lambda share: report(0.7 * share))
+            if leaf_removal == "sort":
+                return _sorted(weights, looked_at, settings)
+            leaves = _leaves_of_one_model(weights, looked_at, settings, leaf_removal == "residue", report)
     last = next(j for j in range(d) if j not in leaves)
     return np.array([last, *leaves[::-1]], dtype=np.intp)
+
+
+def _leaves_of_one_model(
+    weights: Any, rows: Array, settings: DiffusionSettings, residue: bool, report: Callable[[float], None]
+) -> list[int]:
+    """Return all columns but one, the last leaf first."""
+    d, leaves = rows.shape[1], list[int]()
+    while len(leaves) < d - 1:
+        left = [j for j in range(d) if j not in leaves]
+        leaves.append(left[_vote(weights, rows, leaves, settings, residue)])
+        report(0.7 + 0.3 * len(leaves) / (d - 1))
+    return leaves
+
+
+def _leaves_of_new_models(
+    Y: Array, rows: Array, settings: DiffusionSettings, rng: np.random.Generator, report: Callable[[float], None]
+) -> list[int]:
+    """Return the same, from a model of the columns left for every leaf."""
+    from . import _diffusion
+
+    d, leaves = Y.shape[1], list[int]()
+    while len(leaves) < d - 1:
+        left = [j for j in range(d) if j not in leaves]
+        done = len(leaves)
+
+        def share_of_all(share: float, done: int = done) -> None:
+            report((done + share) / (d - 1))
+
+        weights = _diffusion.train(Y[:, left], settings, rng, share_of_all)
+        leaves.append(left[_vote(weights, rows[:, left], [], settings, residue=False)])
+    return leaves
 
 
 def _noise_shares(settings: DiffusionSettings) -> list[float]:
