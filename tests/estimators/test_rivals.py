@@ -31,11 +31,12 @@ def additive_table(n, d, degree, seed, linear=False, scales=None):
 
 def divergences(model, seeds, **settings):
     """Return the mean order divergence and SHD per table."""
-    pairs = [(model.fit(X), graph) for X, graph in (additive_table(seed=s, **settings) for s in seeds)]
-    return [
-        float(np.mean(values))
-        for values in zip(*((metrics.order_divergence(m.order_, g), metrics.shd(m.adjacency_, g)) for m, g in pairs))
-    ]
+    found = []
+    for seed in seeds:
+        X, graph = additive_table(seed=seed, **settings)
+        model.fit(X)
+        found.append([metrics.order_divergence(model.order_, graph), metrics.shd(model.adjacency_, graph)])
+    return np.mean(found, axis=0).tolist()
 
 
 @pytest.mark.parametrize("direction", ["top-down", "bottom-up"])
@@ -49,7 +50,7 @@ def test_eqvar_orders_linear_data_with_equal_variances(direction):
 
 
 def test_npvar_orders_curved_data_with_equal_variances_and_eqvar_does_not():
-    settings = {"n": 500, "d": 6, "degree": 2}
+    settings = {"n": 1000, "d": 6, "degree": 2}
     order, shd = divergences(NPVar(), range(5), **settings)
     assert order <= 0.2
     assert shd <= 1.0
@@ -66,10 +67,11 @@ def test_npvar_layers_hold_columns_without_edges_between_them():
 
 
 def test_cam_finds_curved_graphs_whatever_the_units():
-    settings = {"n": 500, "d": 6, "degree": 2, "scales": (0.4, 1.0)}
+    # 6 edges a table: a random order breaks 3 of them.
+    settings = {"n": 500, "d": 6, "degree": 1, "scales": (0.4, 1.0)}
     order, shd = divergences(CAM(), range(5), **settings)
     assert order <= 0.4
-    assert shd <= 1.5
+    assert shd <= 1.0
     X, _ = additive_table(seed=0, **settings)
     units = X * np.array([1e6, 1, 1e-6, 3, 10, 0.1]) + 5
     assert np.array_equal(CAM().fit(units).adjacency_, CAM().fit(X).adjacency_)

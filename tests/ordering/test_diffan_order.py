@@ -44,7 +44,7 @@ def test_the_network_learns_the_score_of_a_normal_table():
     share = 0.1
     rows = torch.as_tensor(X[:200], dtype=torch.float32)
     with torch.no_grad():
-        found = -_diffusion.predict_noise(weights, rows, torch.tensor([share])) / share**0.5
+        found = -_diffusion.predict_noise(weights, rows, torch.full((200, 1), share)) / share**0.5
     noisy = (1 - share) * np.array([[1.0, 0.8], [0.8, 1.0]]) + share * np.eye(2)
     true = -X[:200] @ np.linalg.inv(noisy)
     # A network that has learned nothing leaves an error of 0.9 here, that of the independent columns it starts with.

@@ -73,11 +73,12 @@ class DiffAN(OrderingEstimator):
     Notes
     -----
     Sanchez, Liu, O'Neil and Tsaftaris, "Diffusion Models for Causal Discovery via Topological Ordering", ICLR 2023.
-    Deviations: a smaller, smooth network with a running mean of its weights; the residue is taken away by
-    evaluating the Hessian where it vanishes, which is exact for any number of leaves (see
-    `heterodag.ordering._diffusion.marginal_hessian`), where the paper sums first-order corrections; little noise is trained on more
-    often and looked at alone; variances are of at most 512 rows, the outer twentieth at either end drawn in. Validated here: the residue against a density written down, the order on nonlinear data with
-    Gaussian noise, four columns and 2000 rows.
+    Deviations: a smaller, smooth network with a running mean of its weights; the residue is taken away by evaluating the
+    Hessian where it vanishes, which is exact for any number of leaves (`heterodag.ordering._diffusion.marginal_hessian`),
+    where the paper sums first-order corrections; little noise is trained on more often, and looked at alone, as noise
+    blurs the curves; variances are of at most 512 rows, the outer twentieth at either end drawn in. Validated here: the
+    residue against a density written down, the order on a curved chain of three columns and 1000 rows. On graphs of ten
+    columns and 500 rows it is far from a true order: the density is too much to learn from so few rows.
 
     Examples
     --------

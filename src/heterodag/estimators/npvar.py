@@ -99,7 +99,6 @@ class NPVar(OrderingEstimator):
 
 def spline_design(X: Array) -> Callable[[list[int]], Array]:
     """Return a function from columns to the spline columns of all of them, narrower the more there are."""
-
     made: dict[tuple[int, int], Array] = {}
 
     def design(columns: list[int]) -> Array:
