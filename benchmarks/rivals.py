@@ -149,8 +149,8 @@ sparse. CPU seconds: the median time to fit on one core, for comparison inside t
 below 20 means that the method was run on fewer seeds, to save time."""
 
 BLOCKS = {
-    "raw": "as they are",
-    "standardised": "every column scaled to variance 1; methods that do not depend on units are not repeated",
+    "raw": "The tables as they are",
+    "standardised": "Every column scaled to variance 1; methods that do not depend on units are not repeated",
 }
 
 
@@ -158,7 +158,7 @@ def page(rows):
     lines = [HEAD]
     for block, text in BLOCKS.items():
         for n in sorted({int(row["n"]) for row in rows if row["block"] == block}):
-            lines += ["", f"## n = {n}, {block}", "", f"Tables {text}.", "", *table(rows, block, n)]
+            lines += ["", f"## n = {n}, {block}", "", f"{text}.", "", *table(rows, block, n)]
     return "\n".join(lines) + "\n"
 
 

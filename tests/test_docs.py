@@ -17,10 +17,10 @@ import heterodag
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "heterodag"
 # Written by the benchmarks: a link to one may precede it.
-GENERATED = {ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "calibration")}
+GENERATED = {ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "calibration", "rivals")}
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PROSE = [*PAGES, ROOT / "CITATION.cff", ROOT / "LICENSE", *sorted((ROOT / "examples").glob("*.py"))]
-RUNNABLE = ["README.md", "docs/user-guide.md"]
+RUNNABLE = ["README.md", "docs/user-guide.md", "docs/other-methods.md"]
 NOT_RUN = "<!-- not run -->"
 BLOCK = re.compile(r"(?:^(<!-- .*? -->)\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
