@@ -10,7 +10,7 @@ import pytest
 
 from heterodag import GOLEM, GraNDAG, HeterodagError, TimeLimitError
 from heterodag.core.graph import is_dag
-from heterodag.estimators import gcastle_runs
+from heterodag.estimators import gcastle_runs, golem
 from heterodag.estimators.gcastle_runs import run_gcastle, threshold_to_dag
 
 needs_gcastle = pytest.mark.skipif(
@@ -57,8 +57,7 @@ def test_a_failure_is_one_sentence(monkeypatch, tmp_path):
 def test_gcastle_is_quiet_seeded_and_disturbs_nothing(capfd):
     X = np.random.default_rng(0).standard_normal((60, 3)) @ np.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
     states = random.getstate(), np.random.get_state()[1].copy(), logging.root.level, list(logging.root.handlers)  # noqa: NPY002
-    one, two = (GraNDAG(max_steps=30, random_state=seed).fit(X) for seed in (1, 1))
-    GOLEM(max_steps=30, equal_variances=False).fit(X)
+    one, two = (GraNDAG(max_steps=30, random_state=1).fit(X) for _ in range(2))
     assert np.array_equal(one.unpruned_, two.unpruned_)
     assert np.array_equal(one.pvalues_, two.pvalues_, equal_nan=True)
     assert random.getstate() == states[0]
@@ -67,12 +66,28 @@ def test_gcastle_is_quiet_seeded_and_disturbs_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@needs_gcastle
 def test_the_triangular_factor_stands_for_the_table():
-    X = np.random.default_rng(0).standard_normal((80, 3)) @ np.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
-    options = {"equal_variances": True, "l1": 0.02, "dag_penalty": 5.0, "learning_rate": 0.01, "max_steps": 200}
+    """GOLEM's likelihoods see the table through these sums of squares alone."""
+    rng = np.random.default_rng(0)
+    X, B = rng.standard_normal((80, 3)), rng.standard_normal((3, 3))
+    R = np.linalg.qr(X, mode="r")
+    assert np.allclose(np.sum((X - X @ B) ** 2, axis=0), np.sum((R - R @ B) ** 2, axis=0))
+
+
+def test_golem_gives_gcastle_the_factor_and_its_options(monkeypatch):
+    seen = {}
+
+    def run(method, X, seed, options, report, verbose):
+        seen.update(X=X, options=options)
+        return np.array([[0.0, 0.5], [0.0, 0.0]])
+
+    monkeypatch.setattr(golem, "run_gcastle", run)
+    monkeypatch.setattr(golem, "require_gcastle", lambda feature: None)
+    X = np.random.default_rng(0).standard_normal((50, 2)) + 7
+    model = GOLEM(equal_variances=False, max_steps=9).fit(X)
     centred = X - X.mean(axis=0)
-    whole = run_gcastle("golem", centred, 0, options, lambda share: None, verbose=False)
-    factor = run_gcastle("golem", np.linalg.qr(centred, mode="r"), 0, options, lambda share: None, verbose=False)
-    assert np.abs(whole).max() > 0.3
-    assert np.allclose(whole, factor, atol=1e-3)
+    assert np.allclose(seen["X"].T @ seen["X"], centred.T @ centred)
+    assert seen["options"]["max_steps"] == 9
+    assert seen["options"]["equal_variances"] is False
+    assert model.adjacency_.tolist() == [[0, 1], [0, 0]]
+    assert model.order_.tolist() == [0, 1]

@@ -89,18 +89,22 @@ def test_cam_with_many_columns_selects_neighbours_first():
 def test_varsort_follows_the_variances_and_nothing_else():
     X, _ = additive_table(500, 6, 2, seed=1, linear=True)
     turned = X / X.std(axis=0) ** 2
-    assert VarSort().fit(turned).order_.tolist() == VarSort().fit(X).order_.tolist()[::-1]
+    model = VarSort(selection="partial-correlation")
+    assert model.fit(turned).order_.tolist() == VarSort(selection="partial-correlation").fit(X).order_.tolist()[::-1]
+
+
+def curved_chain():
+    """Return columns c, a, b of a -> b -> c."""
+    E = np.random.default_rng(0).standard_normal((1000, 3)) * 0.5
+    a = 2 * E[:, 0]
+    b = np.sin(2 * a) + E[:, 1]
+    c = b**2 / 2 + E[:, 2]
+    return np.column_stack([c, a, b])
 
 
 @needs_torch
 def test_diffan_orders_a_curved_chain():
-    rng = np.random.default_rng(0)
-    E = rng.standard_normal((1000, 3)) * 0.5
-    a = 2 * E[:, 0]
-    b = np.sin(2 * a) + E[:, 1]
-    c = b**2 / 2 + E[:, 2]
-    X = np.column_stack([c, a, b])
-    model = DiffAN(max_steps=1500, random_state=0).fit(X)
+    model = DiffAN(max_steps=1500, random_state=0).fit(curved_chain())
     assert model.order_.tolist() == [1, 2, 0]
     assert model.adjacency_[1, 2] == model.adjacency_[2, 0] == 1
 
@@ -116,7 +120,6 @@ def test_golem_finds_a_linear_graph_with_equal_variances():
 
 @needs_gcastle
 @pytest.mark.slow
-def test_grandag_finds_a_curved_graph():
-    X, graph = additive_table(500, 4, 1, seed=3, scales=(0.4, 0.8))
-    model = GraNDAG(max_steps=4000, learning_rate=0.003, random_state=0).fit(X)
-    assert metrics.shd(model.adjacency_, graph) <= 1
+def test_grandag_finds_a_curved_chain():
+    model = GraNDAG(max_steps=2000, learning_rate=0.004, random_state=0).fit(curved_chain())
+    assert model.adjacency_.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0]]

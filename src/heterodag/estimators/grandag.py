@@ -73,7 +73,8 @@ class GraNDAG(OrderingEstimator):
     are taken away from the weakest average derivative on until no cycle is left, neighbours are selected first when there
     are many columns, and the graph is pruned as in CAM: every edge is tested given the other parents ("gam-classical" is
     the paper's test). Deviations: the columns are standardised and the rows shuffled, so that the seed decides which are
-    held out. Validated here on nonlinear additive data with Gaussian noise, where it finds nearly the graph.
+    held out. Validated here on a curved chain of three columns with Gaussian noise,
+    which it finds exactly.
 
     Examples
     --------
