@@ -124,7 +124,8 @@ def table(rows, block, n):
     ]
     lines.append("|---|" + "---|" * 7)
     for method in METHODS:
-        mine = [row for row in rows if (row["block"], row["method"], str(row["n"])) == (block, method, str(n))]
+        source = block if method in SCALED else "raw"
+        mine = [row for row in rows if (row["block"], row["method"], str(row["n"])) == (source, method, str(n))]
         good = [row for row in mine if not row["error"]]
         if not mine:
             continue
@@ -150,7 +151,8 @@ below 20 means that the method was run on fewer seeds, to save time."""
 
 BLOCKS = {
     "raw": "The tables as they are",
-    "standardised": "Every column scaled to variance 1; methods that do not depend on units are not repeated",
+    "standardised": "Every column scaled to variance 1; methods that do not depend on units were not run again: their lines are the "
+    "same as above",
 }
 
 
