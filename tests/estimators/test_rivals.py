@@ -109,6 +109,14 @@ def test_diffan_orders_a_curved_chain():
     assert model.adjacency_[1, 2] == model.adjacency_[2, 0] == 1
 
 
+@needs_torch
+@pytest.mark.slow
+def test_diffan_orders_a_random_graph():
+    X, graph = additive_table(1500, 4, 1, seed=2, scales=(0.4, 0.8))
+    # 4 edges: a random order breaks 2 of them.
+    assert metrics.order_divergence(DiffAN(random_state=0).fit(X).order_, graph) == 0
+
+
 @needs_gcastle
 def test_golem_finds_a_linear_graph_with_equal_variances():
     X, graph = additive_table(500, 5, 1, seed=2, linear=True)
