@@ -104,7 +104,7 @@ def run(options):
     cells = [
         (block, method, graph, n, seed)
         for seed in range(options.seeds) for n in options.sizes for graph in GRAPHS for method in options.methods
-        for block in ("raw", "standardised") if block == "raw" or method in SCALED
+        for block in options.blocks if block == "raw" or method in SCALED
     ]  # fmt: skip
     rows, wanted = read(), {tuple(map(str, cell)) for cell in cells}
     if options.again:
@@ -180,6 +180,7 @@ def main():
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="NAME")
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 5000])
     parser.add_argument("--seeds", type=int, default=5, help="tables per graph and size, at most 5")
+    parser.add_argument("--blocks", nargs="+", choices=list(BLOCKS), default=list(BLOCKS))
     parser.add_argument("--again", action="store_true", help="run the rows of --methods again")
     parser.add_argument("--max-seconds", type=float, default=900.0, help="limit of one fit")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "rivals.md")
