@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,neural,ci-tests
+EXTRAS := dev,neural,baselines,ci-tests
 DOWHY  ?= .venv-dowhy
 
 export OMP_NUM_THREADS      ?= 1

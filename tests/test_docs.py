@@ -23,7 +23,7 @@ GENERATED = {
 }
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PROSE = [*PAGES, ROOT / "CITATION.cff", ROOT / "LICENSE", *sorted((ROOT / "examples").glob("*.py"))]
-RUNNABLE = ["README.md", "docs/user-guide.md", "docs/using-the-graph.md"]
+RUNNABLE = ["README.md", "docs/user-guide.md", "docs/using-the-graph.md", "docs/other-methods.md"]
 # tests/test_worked_examples.py runs these and compares what they print.
 WORKED = {"counterfactual.py", "sachs_knowledge.py", "what_if.py"}
 NOT_RUN = "<!-- not run -->"

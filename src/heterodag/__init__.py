@@ -17,8 +17,16 @@ if TYPE_CHECKING:
         adjacency_to_lingam,
     )
     from .datasets import load_sachs
-    from .errors import AssumptionWarning, DataError, DataWarning, FitWarning, HeterodagError, ParameterError
-    from .estimators import HOST
+    from .errors import (
+        AssumptionWarning,
+        DataError,
+        DataWarning,
+        FitWarning,
+        HeterodagError,
+        ParameterError,
+        TimeLimitError,
+    )
+    from .estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
     from .graphformats import write_graph
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
@@ -30,6 +38,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "HOST": "estimators",
+    "VarSort": "estimators",
+    "EqVar": "estimators",
+    "NPVar": "estimators",
+    "DiffAN": "estimators",
+    "CAM": "estimators",
+    "GOLEM": "estimators",
+    "GraNDAG": "estimators",
     "causal_order": "ordering",
     "OrderResult": "ordering",
     "PriorKnowledge": "knowledge",
@@ -49,24 +64,33 @@ _HOMES = {
     "HeterodagError": "errors",
     "ParameterError": "errors",
     "DataError": "errors",
+    "TimeLimitError": "errors",
     "AssumptionWarning": "errors",
     "DataWarning": "errors",
     "FitWarning": "errors",
 }
 
 __all__ = [
+    "CAM",
+    "GOLEM",
     "HOST",
     "AssumptionWarning",
     "BootstrapResult",
     "DAGResult",
     "DataError",
     "DataWarning",
+    "DiffAN",
+    "EqVar",
     "FitWarning",
+    "GraNDAG",
     "HeterodagError",
     "HeteroscedasticSCM",
+    "NPVar",
     "OrderResult",
     "ParameterError",
     "PriorKnowledge",
+    "TimeLimitError",
+    "VarSort",
     "__version__",
     "adjacency_from_causal_learn",
     "adjacency_from_lingam",
