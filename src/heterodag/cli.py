@@ -129,20 +129,10 @@ def fit(
         "missing": missing or "refuse",
     }
     given: dict[str, Any] = {
-        "parametrization": parametrization,
-        "form": form,
-        "normality": normality,
-        "tolerance": tolerance,
-        "refine": refine,
-        "conditioning": conditioning,
-        "max_time": max_time,
-        "selection": selection,
-        "alpha": alpha,
-        "correction": correction,
-        "missing": missing,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
+        "parametrization": parametrization, "form": form, "normality": normality, "tolerance": tolerance,
+        "refine": refine, "conditioning": conditioning, "max_time": max_time, "selection": selection,
+        "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs, "random_state": seed,
+    }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):
