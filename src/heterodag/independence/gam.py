@@ -14,7 +14,7 @@ from scipy.special import fdtrc
 
 from heterodag.errors import check_choice
 from heterodag.independence._regression import Regression, nested, standardized
-from heterodag.independence._splines import columns_per_block, spline_block
+from heterodag.core.splines import columns_per_block, spline_block
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests
 from heterodag.independence.pairwise import check_samples
 

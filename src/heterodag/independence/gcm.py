@@ -10,7 +10,7 @@ from scipy.special import erfc
 
 from heterodag.errors import DataError, ParameterError
 from heterodag.independence._regression import regression, standardized
-from heterodag.independence._splines import columns_per_block, smoothing_block
+from heterodag.core.splines import columns_per_block, smoothing_block
 from heterodag.independence.contract import Array
 from heterodag.independence.pairwise import check_samples
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core.design import Design
-from ..core.gaussian import FORMS, Array, Mask, residuals
+from ..core.gaussian import FORMS, Array, Mask
 from ..core.solver import Coefficients, Solution, minimize, objective
 from ..core.starts import constant_start, least_squares_starts
-from ..core.table import Table, row_slices
+from ..core.table import Table
 from ..errors import check_choice
+from .fitted import Conditionals
+from .spline import fit_splines
 
-PARAMETRIZATIONS = ("linear",)
+__all__ = ["PARAMETRIZATIONS", "TEST_RIDGE", "ConditionalModel", "Conditionals", "extend", "order_ridge"]
+
+PARAMETRIZATIONS = ("linear", "spline", "mlp")
 
 #: Ridge strength (prior precision of a coefficient in standardised units; divided by n it becomes the ridge) for
 #: likelihoods that are compared with each other. A strong ridge biases them: true coefficients can exceed 100.
@@ -34,62 +38,6 @@ def order_ridge(n: int) -> float:
 _COARSE_ROWS = 5000
 _COARSE_STEP = 8
 _COARSE_TOLERANCE = 1e-5
-
-
-@dataclass(frozen=True)
-class Conditionals:
-    """Fitted conditional models of several targets given the same predecessors.
-
-    Attributes
-    ----------
-    form : "natural" or "location-scale".
-    predecessors, targets : column indices.
-    theta : (size, m) coefficients in standardised units, laid out as `core.solver.Coefficients` says.
-    objective : (m,) mean loss plus ridge term, the negative penalised log-likelihood per row without constants.
-    converged : (m,) bool.
-    """
-
-    form: str
-    predecessors: tuple[int, ...]
-    targets: tuple[int, ...]
-    theta: Array
-    objective: Array
-    converged: Mask
-
-    def predictors(self, table: Table, rows: slice) -> tuple[Array, Array, Array | float]:
-        """Return `A`, `s` and `m` of every target on some rows."""
-        design = Design(table, self.predecessors, self.targets)
-        return Coefficients(self.form, design.width).predictors(self.theta, design.regressors(rows))
-
-    def losses(self, table: Table, rows: slice) -> Array:
-        """Return the loss of every target and row: minus the log density of the standardised value, no constant."""
-        A, s, m = self.predictors(table, rows)
-        e = residuals(self.form, table.take(self.targets, rows), A, s, m)
-        return 0.5 * (e * e - s)
-
-    def latents(self, table: Table) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks `(targets, U)` of standardised residuals, few enough at a time to bound memory."""
-        n = table.shape[0]
-        at_once = max(1, 2**22 // n)
-        for start in range(0, len(self.targets), at_once):
-            part = slice(start, start + at_once)
-            yield part, self._latents_of(table, part)
-
-    def _latents_of(self, table: Table, part: slice) -> Array:
-        some = self.part(part)
-        n = table.shape[0]
-        U = np.empty((len(some.targets), n))
-        for rows in row_slices(n, len(self.predecessors) + 6 * len(some.targets)):
-            A, s, m = some.predictors(table, rows)
-            U[:, rows] = residuals(self.form, table.take(some.targets, rows), A, s, m)
-        return U
-
-    def part(self, which: slice) -> Conditionals:
-        """Return the fits of some of the targets."""
-        return Conditionals(
-            self.form, self.predecessors, self.targets[which], self.theta[:, which],
-            self.objective[which], self.converged[which],
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,6 +78,8 @@ class ConditionalModel:
             Also start from least squares and from log squared residuals, and keep the best optimum found. The
             order by W gains nothing from it; likelihoods that are compared with each other do.
         """
+        if self.parametrization == "spline":
+            return fit_splines(replace(self, parametrization="linear"), table, predecessors, targets, thorough=thorough)
         design = Design(table, tuple(predecessors), tuple(targets))
         shape = Coefficients(self.form, design.width)
         start = constant_start(shape, len(targets)) if warm is None else warm
@@ -143,6 +93,17 @@ class ConditionalModel:
             solution.objective,
             solution.converged,
         )
+
+    def proceed(
+        self, table: Table, previous: Conditionals, predecessors: Sequence[int], targets: Sequence[int]
+    ) -> Conditionals:
+        """Fit again when predecessors have been added to the end: `previous` holds the fits before that."""
+        if self.parametrization == "spline":
+            lines = replace(self, parametrization="linear")
+            return fit_splines(lines, table, predecessors, targets, previous)
+        kept = [previous.targets.index(i) for i in targets]
+        warm = extend(previous.theta[:, kept], self.form, len(predecessors) - len(previous.predecessors))
+        return self.fit(table, predecessors, targets, warm=warm)
 
     def _solve(self, design: Design, shape: Coefficients, start: Array, free: Mask | None) -> Solution:
         """Minimise from `start`, on a coarse sample of the rows first when there are many."""

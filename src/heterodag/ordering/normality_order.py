@@ -9,7 +9,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.normality import Statistic
 from ..core.table import Table
-from ..models.conditional import ConditionalModel, Conditionals, extend
+from ..models.conditional import ConditionalModel, Conditionals
 from .result import OrderResult
 
 
@@ -31,7 +31,7 @@ def normality_order(
     doubtful: set[int] = set()
     fits: Conditionals | None = None
     while remaining:
-        fits = _round_fits(table, model, placed, remaining, fits, layers)
+        fits = model.fit(table, [], remaining) if fits is None else model.proceed(table, fits, placed, remaining)
         doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
         scores = _scores(fits, table, statistic)
         rounds.append(np.full(d, np.nan))
@@ -54,21 +54,6 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
     if tolerance == 0.0:
         return [int(ranked[0])]
     return [int(i) for i in ranked if scores[ranked[0]] - scores[i] <= tolerance]
-
-
-def _round_fits(
-    table: Table,
-    model: ConditionalModel,
-    placed: list[int],
-    remaining: list[int],
-    previous: Conditionals | None,
-    layers: list[list[int]],
-) -> Conditionals:
-    if previous is None:
-        return model.fit(table, placed, remaining)
-    kept = [previous.targets.index(i) for i in remaining]
-    warm = extend(previous.theta[:, kept], model.form, len(layers[-1]))
-    return model.fit(table, placed, remaining, warm=warm)
 
 
 def _scores(fits: Conditionals, table: Table, statistic: Statistic) -> Array:
