@@ -220,6 +220,13 @@ def row_gradients(shape: Coefficients, theta: Array, block: Block) -> Array:
     return _row_terms(shape, theta, block, np.zeros((theta.shape[1], 1))).first[:2]
 
 
+def row_losses(shape: Coefficients, theta: Array, block: Block) -> Array:
+    """Return the rows' losses (targets, observations); all targets are the block's only one, or one each."""
+    A, s, m = shape.predictors(theta, block.Z)
+    e = residuals(shape.form, block.Y, A, s, m)
+    return 0.5 * (e * e - s)
+
+
 def _assemble(first: Array, second: Array, design: Design, shape: Coefficients) -> tuple[Array, Array]:
     """Spread the sums over columns and over products of columns into a gradient and a matrix per target."""
     p, k = shape.width, len(second) // 3

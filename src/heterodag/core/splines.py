@@ -143,11 +143,18 @@ class ColumnSpline:
         """Number of basis columns."""
         return len(self.roughness)
 
-    def __call__(self, x: Array) -> Array:
-        """Return the basis columns (k, rows) at any values of the column."""
-        if self.curves is None:
+    def __call__(self, x: Array, width: int | None = None) -> Array:
+        """Return the basis columns (k, rows) at any values of the column; only the first `width` if given."""
+        curves = self.width - 1 if width is None else min(width, self.width) - 1
+        if self.curves is None or curves < 1:
             return x[None, :]
-        return np.vstack([x[None, :], _with_straight_tails(self.curves, x).T])
+        some = self.curves if curves == self.width - 1 else _leading(self.curves, curves)
+        return np.vstack([x[None, :], _with_straight_tails(some, x).T])
+
+
+def _leading(curves: CubicSpline, count: int) -> CubicSpline:
+    """Return the first functions of a vector-valued spline."""
+    return CubicSpline.construct_fast(np.ascontiguousarray(curves.c[:, :, :count]), curves.x)
 
 
 def column_spline(x: Array, width: int) -> ColumnSpline:
@@ -179,33 +186,32 @@ class SplineBasis:
     Attributes
     ----------
     columns : one `ColumnSpline` per predecessor.
-    curved : whether a predecessor's curves are part of the design, or its line only.
+    widths : how many of its basis columns a predecessor has in the design: 1 for the line only.
     """
 
     columns: tuple[ColumnSpline, ...]
-    curved: tuple[bool, ...]
+    widths: tuple[int, ...]
 
     @property
     def width(self) -> int:
         """Number of design rows."""
-        return len(self.roughness)
+        return 1 + sum(self.widths)
 
     @property
     def blocks(self) -> list[slice]:
         """The design rows of each predecessor, the line first."""
-        widths = [c.width if curved else 1 for c, curved in zip(self.columns, self.curved, strict=True)]
-        ends = np.cumsum([1, *widths])
+        ends = np.cumsum([1, *self.widths])
         return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
 
     @property
     def roughness(self) -> Array:
         """The penalty weight of every design row: 0 for the constant and the lines."""
-        own = [c.roughness[: None if curved else 1] for c, curved in zip(self.columns, self.curved, strict=True)]
+        own = [column.roughness[:width] for column, width in zip(self.columns, self.widths, strict=True)]
         return np.concatenate([np.zeros(1), *own])
 
     def __call__(self, predecessors: Array) -> Array:
         """Return the design (p, rows) of standardised predecessors (k, rows)."""
         Z = np.ones((self.width, predecessors.shape[1]))
-        for x, column, curved, block in zip(predecessors, self.columns, self.curved, self.blocks, strict=True):
-            Z[block] = column(x) if curved else x
+        for x, column, width, block in zip(predecessors, self.columns, self.widths, self.blocks, strict=True):
+            Z[block] = column(x, width)
         return Z

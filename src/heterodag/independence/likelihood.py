@@ -10,10 +10,12 @@ very heavy tails give single rows a leverage for which the chi-square does not h
 rejected too often. `python benchmarks/accuracy.py edges` measures the level with it.
 
 The restricted fits of one target differ only in which coefficients may move, so all of them are one batch.
+`spline_likelihood` holds the same test for splines; edges of the neural parametrisation are tested with splines too.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from ..core.starts import profiled_start
 from ..core.table import Table, row_slices
 from ..models.conditional import TEST_RIDGE, ConditionalModel, Conditionals
 from .contract import Array, EdgeProblem, EdgeTests, untested
+from .spline_likelihood import spline_drop_one_tests
 
 #: Largest contribution of one row to the likelihood-ratio statistic.
 ROW_LIMIT = 1.5
@@ -93,8 +96,11 @@ def drop_one_tests(
     model: ConditionalModel, table: Table, predecessors: list[int], target: int, tested: list[int]
 ) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence."""
-    shape = Coefficients(model.form, len(predecessors) + 1)
     parts = _parts(model.form)
+    if model.parametrization != "linear":
+        splines = replace(model, parametrization="spline")
+        return spline_drop_one_tests(splines, table, predecessors, target, tested, parts, ROW_LIMIT)
+    shape = Coefficients(model.form, len(predecessors) + 1)
     held = [_held(shape, k, part) for part in parts for k in tested]
     full, reduced = _nested_fits(model, table, predecessors, target, held)
     statistic = np.maximum(_limited_ratio(table, full, reduced), 0.0)

@@ -25,8 +25,9 @@ from .fitted import Conditionals
 if TYPE_CHECKING:
     from .conditional import ConditionalModel
 
-#: Basis columns per predecessor, its line included: the cube root of the rows, between these.
-FEWEST_COLUMNS, MOST_COLUMNS = 4, 14
+#: Basis columns per predecessor, its line included: a multiple of the cube root of the rows, between these. Fewer
+#: than 20 miss the faster waves of the paper's simulation (seeds below 1000); the penalty keeps the rest smooth.
+FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
 #: Rows that decide on knots and curves, spread evenly over larger tables.
 _ROWS_FOR_KNOTS = 20_000
 #: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
@@ -44,7 +45,7 @@ _COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
 
 def basis_width(n: int) -> int:
     """Return the number of basis columns of a predecessor in a table of n rows, its line included."""
-    return int(np.clip(round(n ** (1 / 3)), FEWEST_COLUMNS, MOST_COLUMNS))
+    return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), FEWEST_COLUMNS, MOST_COLUMNS))
 
 
 def spline_of(table: Table, column: int) -> ColumnSpline:
@@ -61,10 +62,11 @@ def spline_of(table: Table, column: int) -> ColumnSpline:
     return found
 
 
-def spline_basis(table: Table, predecessors: Sequence[int], curved: Sequence[bool] | None = None) -> SplineBasis:
-    """Return the design of several predecessors; all of them have their curves unless `curved` says otherwise."""
+def spline_basis(table: Table, predecessors: Sequence[int], widths: Sequence[int] | None = None) -> SplineBasis:
+    """Return the design of several predecessors, each with all its basis columns or the first `widths`."""
     columns = tuple(spline_of(table, j) for j in predecessors)
-    return SplineBasis(columns, (True,) * len(columns) if curved is None else tuple(map(bool, curved)))
+    most = [column.width for column in columns]
+    return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
 
 
 @dataclass(frozen=True)
@@ -75,26 +77,29 @@ class SplineDesign:
     ----------
     design : rows `rows` of the full design, for this target alone.
     shape : layout of its coefficients.
+    basis : of the design.
     coefficients : where these sit among the coefficients of the full design.
     curves : per predecessor with curves, its position and its design rows (curves only).
     """
 
     design: Design
     shape: Coefficients
+    basis: SplineBasis
     coefficients: Index
     curves: dict[int, Index]
-    roughness: Array
 
     @classmethod
-    def make(cls, form: str, table: Table, predecessors: Sequence[int], target: int, curved: Mask) -> SplineDesign:
-        """Return the design of a target with the curves of the predecessors for which `curved` is true."""
-        full, basis = spline_basis(table, predecessors), spline_basis(table, predecessors, curved.tolist())
-        kept = [np.arange(b.start, b.stop if c else b.start + 1) for b, c in zip(full.blocks, curved, strict=True)]
+    def make(
+        cls, form: str, table: Table, predecessors: Sequence[int], target: int, widths: Sequence[int]
+    ) -> SplineDesign:
+        """Return the design of a target with the first `widths` basis columns of each predecessor."""
+        full, basis = spline_basis(table, predecessors), spline_basis(table, predecessors, widths)
+        kept = [np.arange(b.start, b.start + w) for b, w in zip(full.blocks, basis.widths, strict=True)]
         rows = np.concatenate([[0], *kept]).astype(np.intp)
         design = Design(table, tuple(predecessors), (target,), basis, wide=True)
         curves = {k: np.arange(b.start + 1, b.stop) for k, b in enumerate(basis.blocks) if b.stop - b.start > 1}
         coefficients = Coefficients(form, full.width).embed(rows)
-        return cls(design, Coefficients(form, design.width), coefficients, curves, basis.roughness)
+        return cls(design, Coefficients(form, design.width), basis, coefficients, curves)
 
     def line_ridge(self, strength: float) -> Array:
         """Return the ridge (size, 1) of the lines; curves have none."""
@@ -105,10 +110,8 @@ class SplineDesign:
 
     def penalties(self) -> list[PenaltyBlock]:
         """Return the penalties of the curves: for each predecessor that of `A`, then that of `s`."""
-        p = self.shape.width
-        return [
-            PenaltyBlock(rows + part * p, self.roughness[rows]) for rows in self.curves.values() for part in (0, 1)
-        ]
+        p, weights = self.shape.width, self.basis.roughness
+        return [PenaltyBlock(rows + part * p, weights[rows]) for rows in self.curves.values() for part in (0, 1)]
 
 
 def fit_splines(
@@ -192,13 +195,14 @@ class _Fits:
 
     def solve_curves(self, i: int, coarse_first: bool = False) -> None:
         """Fit one target with its curves and choose their strengths; drop curves that end up almost flat."""
-        part = SplineDesign.make(self.form, self.table, self.predecessors, self.targets[i], self.curved(i))
-        start, ridge, penalties = self.theta[part.coefficients, i][:, None], part.line_ridge(self.lines.ridge), part.penalties()
+        widths = np.where(self.curved(i), MOST_COLUMNS, 1).tolist()
+        part = SplineDesign.make(self.form, self.table, self.predecessors, self.targets[i], widths)
+        start, ridge = self.theta[part.coefficients, i][:, None], part.line_ridge(self.lines.ridge)
         strengths = np.array([[self.strengths[side, k, i]] for k in part.curves for side in (0, 1)])
         if coarse_first and part.design.n_rows > _COARSE_ROWS:
             start, strengths = _coarse_start(part, start, ridge, strengths)
         found, strengths, edf = minimize_smoothly(
-            part.design, part.shape, start, ridge, penalties, strengths, _TOLERANCE, _MAX_ITERATIONS
+            part.design, part.shape, start, ridge, part.penalties(), strengths, _TOLERANCE, _MAX_ITERATIONS
         )
         self.theta[part.coefficients, i] = found.theta[:, 0]
         self.objective[i], self.converged[i] = found.objective[0], found.converged[0]
