@@ -20,7 +20,7 @@ from ..inputs import check_data
 from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
 from ..ordering.causal_order import find_order
 from ..progress import progress_bar
-from ..seeds import seed_sequence
+from ..seeds import model_seed, seed_sequence
 from .base import GraphEstimator
 
 
@@ -32,8 +32,10 @@ class HOST(GraphEstimator):
 
     Parameters
     ----------
-    parametrization : {"linear"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors.
+    parametrization : {"linear", "spline", "mlp"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
+        or neural networks ("mlp", needs torch; its edges are tested with splines). `compare_parametrizations` helps
+        to choose.
     form : {"natural", "location-scale"}, default="natural"
         The natural parameters of the paper, or mean and log standard deviation.
     normality : str or callable, default="shapiro"
@@ -54,7 +56,7 @@ class HOST(GraphEstimator):
     n_jobs : int, optional
         Parallel workers for the edge tests, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of tests that need randomness ("lcit"); the rest is deterministic.
+        Seed of what needs randomness ("lcit", "mlp"); the rest is deterministic.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -140,7 +142,7 @@ class HOST(GraphEstimator):
         self._check_parameters()
         seed = seed_sequence(self.random_state)
         array, names = self._read(X)
-        model = ConditionalModel(self.parametrization, self.form)
+        model = ConditionalModel(self.parametrization, self.form, seed=model_seed(seed))
         with progress_bar("ordering", enabled=bool(self.verbose)) as tick:
             order = find_order(array, names, model, get_statistic(self.normality), float(self.tolerance), tick)
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
@@ -185,7 +187,8 @@ class HOST(GraphEstimator):
         if array.shape[1] != self.n_features_in_:
             raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
         table = Table.standardize(array)
-        model = ConditionalModel(self.parametrization, self.form, TEST_RIDGE)
+        seed = model_seed(seed_sequence(self.random_state))
+        model = ConditionalModel(self.parametrization, self.form, TEST_RIDGE, seed=seed)
         U = np.empty(array.shape)
         for position, target in enumerate(self.order_):
             fitted = model.fit(table, [int(j) for j in self.order_[:position]], [int(target)])

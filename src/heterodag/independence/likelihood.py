@@ -15,7 +15,6 @@ The restricted fits of one target differ only in which coefficients may move, so
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
     Z : (n, k) array
         Conditioning columns, possibly none.
     parametrization, form : str
-        Of the conditional Gaussian.
+        Of the conditional Gaussian; "mlp" is tested with splines.
     """
     columns = np.column_stack([y, x, np.reshape(Z, (len(x), -1))]).astype(float)
     model = ConditionalModel(parametrization, form, TEST_RIDGE)
@@ -98,8 +97,7 @@ def drop_one_tests(
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence."""
     parts = _parts(model.form)
     if model.parametrization != "linear":
-        splines = replace(model, parametrization="spline")
-        return spline_drop_one_tests(splines, table, predecessors, target, tested, parts, ROW_LIMIT)
+        return spline_drop_one_tests(model, table, predecessors, target, tested, parts, ROW_LIMIT)
     shape = Coefficients(model.form, len(predecessors) + 1)
     held = [_held(shape, k, part) for part in parts for k in tested]
     full, reduced = _nested_fits(model, table, predecessors, target, held)
@@ -118,14 +116,14 @@ def _nested_fits(
     model: ConditionalModel, table: Table, predecessors: list[int], target: int, held: list[list[int]]
 ) -> tuple[Conditionals, Conditionals]:
     """Fit the full model and, for each set of held coefficients, the restricted one; none of these fits better."""
-    full = model.fit(table, predecessors, [target], thorough=True)
+    full = model.fit_lines(table, predecessors, [target], thorough=True)
     reduced = _restricted_fits(model, table, full, held)
     for _ in range(_REPAIRS):
         best = int(reduced.objective.argmin())
         if reduced.objective[best] >= full.objective[0]:
             break
         # A restricted model cannot truly fit better: the full one sat in a local optimum. Continue from there.
-        full = model.fit(table, predecessors, [target], warm=reduced.theta[:, [best]])
+        full = model.fit_lines(table, predecessors, [target], warm=reduced.theta[:, [best]])
         reduced = _restricted_fits(model, table, full, held)
     return full, reduced
 
@@ -140,7 +138,7 @@ def _restricted_fits(
         free[coefficients, column] = False
     b = slice(shape.width, 2 * shape.width)
     warm = profiled_start(design, shape, np.where(free[b], full.theta[b], 0.0), free)
-    return model.fit(table, full.predecessors, design.targets, warm=warm, free=free)
+    return model.fit_lines(table, full.predecessors, design.targets, warm=warm, free=free)
 
 
 def _limited_ratio(table: Table, full: Conditionals, reduced: Conditionals) -> Array:

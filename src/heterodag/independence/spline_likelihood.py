@@ -27,7 +27,7 @@ from ..core.solver import Solution, derivatives, minimize, row_losses
 from ..core.starts import profiled_start
 from ..core.table import Table
 from ..models.conditional import ConditionalModel, Conditionals
-from ..models.spline import SplineDesign
+from ..models.spline import SplineDesign, fit_splines
 
 #: The fixed penalty: this curve, counted from the smoothest, is penalised as much as the data inform about it;
 #: smoother ones less, rougher ones more. Predecessors without curves of their own get a few more than that.
@@ -48,10 +48,10 @@ def spline_drop_one_tests(
 ) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence.
 
-    `parts` are "both", and with it possibly "mean" and "variance": the predictors the predecessor is dropped from. No
+    `model` gives the form and the ridge of the lines. `parts` are "both", and with it possibly "mean" and "variance": the predictors the predecessor is dropped from. No
     row contributes more than `row_limit` to a statistic.
     """
-    together = model.fit(table, predecessors, [target], thorough=True)
+    together = fit_splines(model, table, predecessors, [target], thorough=True)
     pvalues, converged = np.empty((len(parts), len(tested))), bool(together.converged.all())
     for number, k in enumerate(tested):
         pvalues[:, number], fine = _prepare(together, table, k, model.ridge).run(parts, row_limit)

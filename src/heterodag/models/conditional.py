@@ -13,10 +13,11 @@ from ..core.solver import Coefficients, Solution, minimize, objective
 from ..core.starts import constant_start, least_squares_starts
 from ..core.table import Table
 from ..errors import check_choice
-from .fitted import Conditionals
+from .fitted import Conditionals, Fitted
+from .mlp import NeuralConditionals, fit_networks
 from .spline import fit_splines
 
-__all__ = ["PARAMETRIZATIONS", "TEST_RIDGE", "ConditionalModel", "Conditionals", "extend", "order_ridge"]
+__all__ = ["PARAMETRIZATIONS", "TEST_RIDGE", "ConditionalModel", "Conditionals", "Fitted", "extend", "order_ridge"]
 
 PARAMETRIZATIONS = ("linear", "spline", "mlp")
 
@@ -42,11 +43,20 @@ _COARSE_TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class ConditionalModel:
-    """Which conditional Gaussian to fit: `parametrization`, `form`, and the strength of the vanishing ridge."""
+    """Which conditional Gaussian to fit.
+
+    Attributes
+    ----------
+    parametrization, form : how the parameters depend on the predecessors, and which parameters.
+    ridge : strength of the vanishing ridge (not for "mlp").
+    hidden, seed : hidden units and seed of "mlp".
+    """
 
     parametrization: str = "linear"
     form: str = "natural"
     ridge: float = TEST_RIDGE
+    hidden: int = 4
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
@@ -61,7 +71,7 @@ class ConditionalModel:
         warm: Array | None = None,
         free: Mask | None = None,
         thorough: bool = False,
-    ) -> Conditionals:
+    ) -> Fitted:
         """Fit every target given the same predecessors by penalised maximum likelihood.
 
         Parameters
@@ -71,15 +81,32 @@ class ConditionalModel:
         predecessors, targets : sequences of column indices
             `targets` may repeat a column, to fit it under several restrictions at once.
         warm : (size, m) array, optional
-            Starting points; the constant model otherwise.
+            Starting points; the constant model otherwise. Linear parametrisation only.
         free : (size, m) bool array, optional
-            Coefficients that may move; the others stay at zero.
+            Coefficients that may move; the others stay at zero. Linear parametrisation only.
         thorough : bool
             Also start from least squares and from log squared residuals, and keep the best optimum found. The
             order by W gains nothing from it; likelihoods that are compared with each other do.
         """
         if self.parametrization == "spline":
-            return fit_splines(replace(self, parametrization="linear"), table, predecessors, targets, thorough=thorough)
+            return fit_splines(self._lines(), table, predecessors, targets, thorough=thorough)
+        if self.parametrization == "mlp":
+            return fit_networks(self.form, self.hidden, self.seed, table, predecessors, targets)
+        return self.fit_lines(table, predecessors, targets, warm, free, thorough)
+
+    def _lines(self) -> ConditionalModel:
+        return replace(self, parametrization="linear")
+
+    def fit_lines(
+        self,
+        table: Table,
+        predecessors: Sequence[int],
+        targets: Sequence[int],
+        warm: Array | None = None,
+        free: Mask | None = None,
+        thorough: bool = False,
+    ) -> Conditionals:
+        """Fit the linear parametrisation; parameters as in `fit`."""
         design = Design(table, tuple(predecessors), tuple(targets))
         shape = Coefficients(self.form, design.width)
         start = constant_start(shape, len(targets)) if warm is None else warm
@@ -95,12 +122,14 @@ class ConditionalModel:
         )
 
     def proceed(
-        self, table: Table, previous: Conditionals, predecessors: Sequence[int], targets: Sequence[int]
-    ) -> Conditionals:
+        self, table: Table, previous: Fitted, predecessors: Sequence[int], targets: Sequence[int]
+    ) -> Fitted:
         """Fit again when predecessors have been added to the end: `previous` holds the fits before that."""
+        if isinstance(previous, NeuralConditionals):
+            return fit_networks(self.form, self.hidden, self.seed, table, predecessors, targets, previous)
+        assert isinstance(previous, Conditionals)
         if self.parametrization == "spline":
-            lines = replace(self, parametrization="linear")
-            return fit_splines(lines, table, predecessors, targets, previous)
+            return fit_splines(self._lines(), table, predecessors, targets, previous)
         kept = [previous.targets.index(i) for i in targets]
         warm = extend(previous.theta[:, kept], self.form, len(predecessors) - len(previous.predecessors))
         return self.fit(table, predecessors, targets, warm=warm)

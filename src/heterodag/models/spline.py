@@ -189,7 +189,7 @@ class _Fits:
         own = self.shape.embed(np.array([0, *(b.start for b in self.basis.blocks)], dtype=np.intp))
         there = np.ix_(own, np.array(which))
         targets = [self.targets[i] for i in which]
-        found = self.lines.fit(self.table, self.predecessors, targets, warm=self.theta[there], thorough=thorough)
+        found = self.lines.fit_lines(self.table, self.predecessors, targets, self.theta[there], thorough=thorough)
         self.theta[there] = found.theta
         self.objective[which], self.converged[which] = found.objective, found.converged
 

@@ -12,6 +12,7 @@ from ..core.table import Table
 from ..errors import check_number
 from ..inputs import check_data, column_labels, warn_not_converged
 from ..models.conditional import ConditionalModel, order_ridge
+from ..seeds import model_seed
 from ..threads import single_threaded
 from .normality_order import normality_order
 from .result import OrderResult
@@ -24,6 +25,7 @@ def causal_order(
     form: str = "natural",
     normality: str | Callable[[Array], float] = "shapiro",
     tolerance: float = 1e-4,
+    random_state: Any = None,
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns (Algorithm 2 of the paper).
@@ -32,8 +34,9 @@ def causal_order(
     ----------
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations, one column a variable.
-    parametrization : {"linear"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors.
+    parametrization : {"linear", "spline", "mlp"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
+        or neural networks ("mlp", needs torch). `compare_parametrizations` helps to choose.
     form : {"natural", "location-scale"}, default="natural"
         Which parameters: the natural ones of the paper, or mean and log standard deviation.
     normality : str or callable, default="shapiro"
@@ -42,6 +45,8 @@ def causal_order(
     tolerance : float, default=1e-4
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
+    random_state : int, Generator or None
+        Seed of "mlp"; the others draw no random numbers.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -57,7 +62,7 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    model = ConditionalModel(parametrization, form)  # checks the two names before any work
+    model = ConditionalModel(parametrization, form, seed=model_seed(random_state))  # checks the names before any work
     statistic = get_statistic(normality)
     tolerance = check_number("tolerance", tolerance, low=0.0)
     array, names = check_data(X)

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.normality import Statistic
 from ..core.table import Table
-from ..models.conditional import ConditionalModel, Conditionals
+from ..models.conditional import ConditionalModel, Fitted
 from .result import OrderResult
 
 
@@ -29,7 +29,7 @@ def normality_order(
     layers: list[list[int]] = []
     rounds: list[Array] = []
     doubtful: set[int] = set()
-    fits: Conditionals | None = None
+    fits: Fitted | None = None
     while remaining:
         fits = model.fit(table, [], remaining) if fits is None else model.proceed(table, fits, placed, remaining)
         doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
@@ -56,7 +56,7 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
     return [int(i) for i in ranked if scores[ranked[0]] - scores[i] <= tolerance]
 
 
-def _scores(fits: Conditionals, table: Table, statistic: Statistic) -> Array:
+def _scores(fits: Fitted, table: Table, statistic: Statistic) -> Array:
     scores = np.empty(len(fits.targets))
     for part, U in fits.latents(table):
         scores[part] = statistic(U)
