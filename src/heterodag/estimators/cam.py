@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.gaussian import Array
 from ..core.graph import topological_order
+from ..core.splines import columns_per_block, spline_block
 from ..core.table import location_and_scale
 from ..errors import check_integer
-from ..independence._splines import columns_per_block, spline_block
 from ..ordering.cam import boosted_neighbours, greedy_graph
 from .ordering import Ordering, OrderingEstimator, Report
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core.gaussian import Array
+from ..core.splines import columns_per_block, spline_block
 from ..errors import check_number
-from ..independence._splines import columns_per_block, spline_block
 from ..ordering.variance_orders import additive_log_variances, growing_order
 from .ordering import Ordering, OrderingEstimator, Report
 

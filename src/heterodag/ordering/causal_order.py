@@ -19,6 +19,7 @@ from ..models.conditional import ConditionalModel, order_ridge
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, parent_penalty
 from ..models.plausibility import best_normality
+from ..seeds import model_seed
 from ..threads import single_threaded
 from .normality_order import FullRounds, order_by_normality
 from .result import OrderResult
@@ -58,6 +59,7 @@ def causal_order(
     prior_knowledge: Any = None,
     missing: str = "refuse",
     n_jobs: int | None = None,
+    random_state: Any = None,
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
@@ -66,8 +68,9 @@ def causal_order(
     ----------
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations, one column a variable.
-    parametrization : {"linear"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors.
+    parametrization : {"linear", "spline", "mlp"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
+        or neural networks ("mlp", needs torch). `compare_parametrizations` helps to choose.
     form : {"natural", "location-scale"}, default="natural"
         Which parameters: the natural ones of the paper, or mean and log standard deviation.
     normality : str or callable, default="shapiro"
@@ -90,6 +93,8 @@ def causal_order(
         Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for large tables, as joblib understands it; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of "mlp"; the others draw no random numbers.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -105,7 +110,9 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs)
+    settings = order_settings(
+        parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs, random_state
+    )
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
@@ -121,9 +128,10 @@ def order_settings(
     conditioning: str,
     max_time: float | None,
     n_jobs: int | None,
+    random_state: Any,
 ) -> OrderSettings:
     """Check the parameters of an ordering before any work."""
-    model = ConditionalModel(parametrization, form)
+    model = ConditionalModel(parametrization, form, seed=model_seed(random_state))
     check_choice("conditioning", conditioning, CONDITIONING)
     if not isinstance(refine, (bool, np.bool_)):
         raise ParameterError("refine", "be True or False", refine)

@@ -10,7 +10,7 @@ from ..core.gaussian import Array, Mask
 from ..core.normality import Statistic
 from ..core.table import Table
 from ..knowledge import ResolvedKnowledge
-from ..models.conditional import ConditionalModel, Conditionals, extend
+from ..models.conditional import ConditionalModel, Fitted
 from .result import OrderResult
 
 #: One round: the variables placed so far, the newest layer, and those remaining -> the scores of the remaining.
@@ -73,15 +73,15 @@ class FullRounds:
     def __init__(self, table: Table, model: ConditionalModel, statistic: Statistic) -> None:
         self.table, self.model, self.statistic = table, model, statistic
         self.doubtful: set[int] = set()
-        self._fits: Conditionals | None = None
+        self._fits: Fitted | None = None
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
-        warm = None
-        if self._fits is not None:
-            kept = [self._fits.targets.index(i) for i in remaining]
-            warm = extend(self._fits.theta[:, kept], self.model.form, len(newest))
-        self._fits = fits = self.model.fit(self.table, placed, remaining, warm=warm)
+        if self._fits is None:
+            fits: Fitted = self.model.fit(self.table, placed, remaining)
+        else:
+            fits = self.model.proceed(self.table, self._fits, placed, remaining)
+        self._fits = fits
         self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
         scores = np.empty(len(remaining))
         for part, U in fits.latents(self.table):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
 from ..core.table import Table
+from ..errors import ParameterError
 from ..models.conditional import ConditionalModel, Conditionals
 
 
@@ -83,6 +84,8 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], model: Conditio
     table = Table.standardize(X[:, columns])
     k = len(parents)
     fitted = model.fit(table, range(k), [k], thorough=True)
+    if not isinstance(fitted, Conditionals):
+        raise ParameterError("parametrization", "be 'linear' or 'spline' in a causal model", model.parametrization)
     s = fitted.predictors(table, slice(None))[1][0]
     extremes = X[np.ix_([int(s.argmin()), int(s.argmax())], list(parents))]
     covariance = coefficient_covariance(fitted, table, penalty_weights(fitted, model.ridge))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heterodag.independence import _splines
-from heterodag.independence._splines import columns_per_block, knots, smoothing_block, spline_block
+from heterodag.core import splines
+from heterodag.core.splines import columns_per_block, knots, smoothing_block, spline_block
 
 
 def columns():
@@ -44,7 +44,7 @@ def test_binary_and_constant_columns():
 
 def test_tails_are_straight_and_the_inside_is_smooth():
     x = np.sort(np.random.default_rng(1).standard_normal(2000))
-    values, _, places = _splines._values(x, 6)
+    values, _, places = splines._values(x, 6)
     z = (x - x.mean()) / x.std()
     for tail in (z < places[0], z > places[-1]):
         assert tail.sum() > 3
