@@ -26,6 +26,8 @@ from .result import OrderResult
 from .search import POLISH_ROWS, Search, search_order, search_ridge
 from .sparse_rounds import SparseRounds
 
+#: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
+REFINED = ("linear", "spline")
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
 _FULL_LIMIT = 20
@@ -156,10 +158,10 @@ def find_order(
     with single_threaded():
         result, parents, doubtful = _by_normality(table, settings, progress, knowledge)
         search = None
-        if settings.refine and settings.model.parametrization == "linear":
+        if settings.refine and settings.model.parametrization in REFINED:
             order = [int(j) for j in result.order]
             limits = (knowledge, settings.max_time, settings.workers)
-            search = search_order(table, settings.model.form, order, parents, *limits)
+            search = search_order(table, settings.model, order, parents, *limits)
             if best_normality(search.fits, list(search.state.parents.items()))[1]:
                 search = None
             else:
