@@ -10,6 +10,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import metrics
+    from .comparison import ParametrizationComparison, compare_parametrizations
     from .datasets import load_sachs
     from .errors import AssumptionWarning, DataError, FitWarning, HeterodagError, ParameterError
     from .estimators import HOST
@@ -23,6 +24,8 @@ _HOMES = {
     "OrderResult": "ordering",
     "recover_dag": "independence",
     "DAGResult": "independence",
+    "compare_parametrizations": "comparison",
+    "ParametrizationComparison": "comparison",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
@@ -42,8 +45,10 @@ __all__ = [
     "HeterodagError",
     "OrderResult",
     "ParameterError",
+    "ParametrizationComparison",
     "__version__",
     "causal_order",
+    "compare_parametrizations",
     "load_sachs",
     "metrics",
     "recover_dag",

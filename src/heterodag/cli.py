@@ -86,7 +86,7 @@ def fit(
     index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
-    parametrization: Annotated[str | None, typer.Option(help="linear. [default: linear]")] = None,
+    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
     form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
     tolerance: Tolerance = None,

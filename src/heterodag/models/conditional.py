@@ -121,9 +121,7 @@ class ConditionalModel:
             solution.converged,
         )
 
-    def proceed(
-        self, table: Table, previous: Fitted, predecessors: Sequence[int], targets: Sequence[int]
-    ) -> Fitted:
+    def proceed(self, table: Table, previous: Fitted, predecessors: Sequence[int], targets: Sequence[int]) -> Fitted:
         """Fit again when predecessors have been added to the end: `previous` holds the fits before that."""
         if isinstance(previous, NeuralConditionals):
             return fit_networks(self.form, self.hidden, self.seed, table, predecessors, targets, previous)

@@ -140,7 +140,11 @@ def fit_networks(
 
 
 def _first_weights(
-    hidden: int, seed: int, predecessors: tuple[int, ...], targets: tuple[int, ...], previous: NeuralConditionals | None
+    hidden: int,
+    seed: int,
+    predecessors: tuple[int, ...],
+    targets: tuple[int, ...],
+    previous: NeuralConditionals | None,
 ) -> Networks:
     """Return small random inner weights and zero outer ones (the constant model), or the previous weights."""
     m, k = len(targets), len(predecessors)

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.design import Design
 from ..core.gaussian import Array, Index, Mask
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
-from ..core.solver import Coefficients, objective, row_gradients
+from ..core.solver import Coefficients, objective, row_scores
 from ..core.splines import ColumnSpline, SplineBasis, column_spline
 from ..core.table import Table
 from .fitted import Conditionals
@@ -236,14 +236,17 @@ class _Fits:
         """Return by how many standard deviations the score of each predecessor's curves exceeds chance: (2, k, m).
 
         The statistic is the slope of the marginal likelihood at infinite strength, `sum(u^2 / roughness)` minus its
-        expectation; the variances of the scores `u` are those of the rows, right also for a wrong model.
+        expectation. The variances of the scores `u` are the smaller of those seen in the rows and those expected:
+        where a few rows fit badly the former are too large, where the model is still wrong the latter can be.
         """
         design = Design(self.table, self.predecessors, tuple(self.targets[i] for i in which), self.basis, wide=True)
-        u, v = np.zeros((2, len(which), design.width)), np.zeros((2, len(which), design.width))
+        u, seen, expected = (np.zeros((2, len(which), design.width)) for _ in range(3))
         for block in design.blocks():
-            slopes = row_gradients(self.shape, self.theta[:, which], block)
+            slopes, squares = row_scores(self.shape, self.theta[:, which], block)
             u += slopes @ block.Z.T
-            v += slopes**2 @ (block.Z**2).T
+            seen += slopes**2 @ (block.Z**2).T
+            expected += squares @ (block.Z**2).T
+        v = np.minimum(seen, expected)
         out = np.full((2, len(self.predecessors), len(which)), -np.inf)
         for k, b in enumerate(self.basis.blocks):
             if b.stop - b.start > 1:
