@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 from scipy.special import fdtrc
 
+from heterodag.core.splines import columns_per_block, spline_block
 from heterodag.errors import check_choice
 from heterodag.independence._regression import Regression, nested, standardized
-from heterodag.core.splines import columns_per_block, spline_block
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests
 from heterodag.independence.pairwise import check_samples
 

@@ -48,8 +48,8 @@ def spline_drop_one_tests(
 ) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence.
 
-    `model` gives the form and the ridge of the lines. `parts` are "both", and with it possibly "mean" and "variance": the predictors the predecessor is dropped from. No
-    row contributes more than `row_limit` to a statistic.
+    `model` gives the form and the ridge of the lines. `parts` are "both", and with it possibly "mean" and "variance": the
+    predictors the predecessor is dropped from. No row contributes more than `row_limit` to a statistic.
     """
     together = fit_splines(model, table, predecessors, [target], thorough=True)
     pvalues, converged = np.empty((len(parts), len(tested))), bool(together.converged.all())
