@@ -179,8 +179,7 @@ class _Fits:
             self.strengths[:, : len(previous.predecessors)] = previous.strengths[:, :, kept]
 
     def curved(self, i: int) -> Mask:
-        found: Mask = np.isfinite(self.strengths[:, :, i]).any(axis=0)
-        return found
+        return np.asarray(np.isfinite(self.strengths[:, :, i]).any(axis=0))
 
     def solve_lines(self, which: list[int], thorough: bool) -> None:
         """Fit targets without curves, all at once."""
@@ -222,7 +221,7 @@ class _Fits:
         """Fit the curves that the score test asks for; return the targets that got some."""
         if not which or not self.predecessors:
             return []
-        wanted = (self._scores(which) > JOIN).any(axis=0)
+        wanted = np.asarray((self._scores(which) > JOIN).any(axis=0))
         changed = []
         for position, i in enumerate(which):
             new = wanted[:, position] & ~self.curved(i) & ~self.left[:, i]
