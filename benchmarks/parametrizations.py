@@ -5,8 +5,8 @@ Adds the missing rows to benchmarks/results/parametrizations_*.csv (so an interr
 
 `order`: order divergence and seconds of `causal_order(refine=False)` with every parametrisation, beside a sort by
 marginal W, on the paper's simulation with nonlinear and linear mechanisms. `edges`: level and power of the likelihood
-test under the true order. `heldout`: `compare_parametrizations` on such tables. Seeds start at 10000; constants were compared on seeds below
-1000.
+test under the true order. `heldout`: `compare_parametrizations` on such tables. Seeds start at 10000; constants were
+compared on seeds below 1000.
 """
 
 import os
@@ -155,7 +155,7 @@ def order_lines(rows):
         ratios = f"{mean['spline'] / mean['linear']:.2f} | {mean['spline'] / mean['marginal-w']:.2f}"
         tables = "/".join(str(k) for k in sorted({len(v) for v in od.values() if v}, reverse=True))
         lines.append(f"| {mechanism} | {version} | {n} | {tables} | {cells} | {ratios} |")
-    return lines + ["", *seconds_lines(rows)]
+    return [*lines, "", *seconds_lines(rows)]
 
 
 def seconds_lines(rows):

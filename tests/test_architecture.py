@@ -29,6 +29,7 @@ LAYERS = {
     "ordering": 3,
     "independence": 4,
     "estimators": 5,
+    "comparison": 5,
     "scm": 6,
     "simulation": 7,
     "datasets": 7,

@@ -10,6 +10,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import metrics
+    from .comparison import ParametrizationComparison, compare_parametrizations
     from .conventions import (
         adjacency_from_causal_learn,
         adjacency_from_lingam,
@@ -58,6 +59,8 @@ _HOMES = {
     "write_graph": "graphformats",
     "bootstrap": "resampling",
     "BootstrapResult": "stability",
+    "compare_parametrizations": "comparison",
+    "ParametrizationComparison": "comparison",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
@@ -88,6 +91,7 @@ __all__ = [
     "NPVar",
     "OrderResult",
     "ParameterError",
+    "ParametrizationComparison",
     "PriorKnowledge",
     "TimeLimitError",
     "VarSort",
@@ -98,6 +102,7 @@ __all__ = [
     "adjacency_to_lingam",
     "bootstrap",
     "causal_order",
+    "compare_parametrizations",
     "load_sachs",
     "metrics",
     "recover_dag",

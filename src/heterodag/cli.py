@@ -94,7 +94,7 @@ def fit(
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
     missing: Missing = None,
-    parametrization: Annotated[str | None, typer.Option(help="linear. [default: linear]")] = None,
+    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
     form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
     tolerance: Tolerance = None,

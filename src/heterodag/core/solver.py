@@ -226,9 +226,13 @@ def row_terms(shape: Coefficients, theta: Array, block: Block, observed: Array) 
     return location_scale_terms(block.Y, A, s, observed)
 
 
-def row_gradients(shape: Coefficients, theta: Array, block: Block) -> Array:
-    """Return the derivatives of the rows' losses by `A` and by `s`: (2, targets, observations)."""
-    return row_terms(shape, theta, block, np.zeros((theta.shape[1], 1))).first[:2]
+def row_scores(shape: Coefficients, theta: Array, block: Block) -> tuple[Array, Array]:
+    """Return the derivatives of the rows' losses by `A` and `s`, and their expected squares.
+
+    Both have shape (2, targets, observations).
+    """
+    terms = row_terms(shape, theta, block, np.zeros((theta.shape[1], 1)))
+    return terms.first[:2], terms.second[[0, 2]]
 
 
 def row_losses(shape: Coefficients, theta: Array, block: Block) -> Array:

@@ -48,8 +48,8 @@ def spline_drop_one_tests(
 ) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence.
 
-    `model` gives the form and the ridge of the lines. `parts` are "both", and with it possibly "mean" and "variance": the predictors the predecessor is dropped from. No
-    row contributes more than `row_limit` to a statistic.
+    `model` gives the form and the ridge of the lines. `parts` are "both", and with it possibly "mean" and "variance": the
+    predictors the predecessor is dropped from. No row contributes more than `row_limit` to a statistic.
     """
     together = fit_splines(model, table, predecessors, [target], thorough=True)
     pvalues, converged = np.empty((len(parts), len(tested))), bool(together.converged.all())
@@ -80,7 +80,8 @@ def _prepare(together: Conditionals, table: Table, k: int, line_ridge: float) ->
 def _information(design: Design, part: SplineDesign, theta: Array) -> Array:
     """Return the expected information per row of one target, without any ridge."""
     none, first = np.zeros((part.shape.size, 1)), np.zeros(1, np.intp)
-    return derivatives(design, part.shape, theta, none, np.zeros(1), first)[2][0]
+    _, _, information = derivatives(design, part.shape, theta, none, np.zeros(1), first)
+    return np.asarray(information[0])
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class _DropOne:
     def _held(self, name: str) -> Index:
         """Return the coefficients that are zero if the predecessor has no effect on that part."""
         on_mean, on_variance = self.own, self.own + self.part.shape.width
-        return {"both": np.r_[on_mean, on_variance], "mean": on_mean, "variance": on_variance}[name]
+        own = {"both": np.concatenate([on_mean, on_variance]), "mean": on_mean, "variance": on_variance}
+        return own[name]
 
     def _fits(self, held: list[Index]) -> tuple[Solution, Solution]:
         free = np.ones((self.part.shape.size, len(held)), dtype=bool)

@@ -220,7 +220,7 @@ class _Trainer:
             self._shorten()
             optimizer.step()
 
-    def _losses(self, rows: Array) -> Any:
+    def _losses(self, rows: Any) -> Any:
         """Return every target's mean loss over some rows, with the bound on runaway rows (`free_swing`)."""
         torch = self.torch
         inner, bias, outer, level, location = self.weights

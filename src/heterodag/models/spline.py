@@ -17,7 +17,7 @@ import numpy as np
 from ..core.design import Design
 from ..core.gaussian import Array, Index, Mask
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
-from ..core.solver import Coefficients, objective, row_gradients
+from ..core.solver import Coefficients, objective, row_scores
 from ..core.splines import ColumnSpline, SplineBasis, column_spline
 from ..core.table import Table
 from .fitted import Conditionals
@@ -179,8 +179,7 @@ class _Fits:
             self.strengths[:, : len(previous.predecessors)] = previous.strengths[:, :, kept]
 
     def curved(self, i: int) -> Mask:
-        found: Mask = np.isfinite(self.strengths[:, :, i]).any(axis=0)
-        return found
+        return np.asarray(np.isfinite(self.strengths[:, :, i]).any(axis=0))
 
     def solve_lines(self, which: list[int], thorough: bool) -> None:
         """Fit targets without curves, all at once."""
@@ -222,7 +221,7 @@ class _Fits:
         """Fit the curves that the score test asks for; return the targets that got some."""
         if not which or not self.predecessors:
             return []
-        wanted = (self._scores(which) > JOIN).any(axis=0)
+        wanted = np.asarray((self._scores(which) > JOIN).any(axis=0))
         changed = []
         for position, i in enumerate(which):
             new = wanted[:, position] & ~self.curved(i) & ~self.left[:, i]
@@ -236,14 +235,17 @@ class _Fits:
         """Return by how many standard deviations the score of each predecessor's curves exceeds chance: (2, k, m).
 
         The statistic is the slope of the marginal likelihood at infinite strength, `sum(u^2 / roughness)` minus its
-        expectation; the variances of the scores `u` are those of the rows, right also for a wrong model.
+        expectation. The variances of the scores `u` are the smaller of those seen in the rows and those expected:
+        where a few rows fit badly the former are too large, where the model is still wrong the latter can be.
         """
         design = Design(self.table, self.predecessors, tuple(self.targets[i] for i in which), self.basis, wide=True)
-        u, v = np.zeros((2, len(which), design.width)), np.zeros((2, len(which), design.width))
+        u, seen, expected = (np.zeros((2, len(which), design.width)) for _ in range(3))
         for block in design.blocks():
-            slopes = row_gradients(self.shape, self.theta[:, which], block)
+            slopes, squares = row_scores(self.shape, self.theta[:, which], block)
             u += slopes @ block.Z.T
-            v += slopes**2 @ (block.Z**2).T
+            seen += slopes**2 @ (block.Z**2).T
+            expected += squares @ (block.Z**2).T
+        v = np.minimum(seen, expected)
         out = np.full((2, len(self.predecessors), len(which)), -np.inf)
         for k, b in enumerate(self.basis.blocks):
             if b.stop - b.start > 1:
