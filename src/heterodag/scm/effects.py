@@ -6,8 +6,9 @@ precise than either side.
 
 Intervals are those of the delta method: the variance of a quantity is the sum, over the principal axes of the estimated
 (sandwich) covariance of every mechanism's coefficients, of the squared change that one standard error makes. Changes are
-central differences. Drawing coefficients instead would be misled in the natural form: where the spread hardly
-moves, location and intercept trade off along a curve that a normal distribution does not follow.
+central differences. The error of the simulation itself, seen in batches of its rows, is added. Drawing coefficients
+instead would be misled in the natural form: where the spread hardly moves, location and intercept trade off along a
+curve that a normal distribution does not follow.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from .interventions import Actions
 from .mechanism import Mechanism
 from .propagate import propagate, stream
 
+#: Batches of the simulated rows that tell the error of the simulation.
+BATCHES = 10
 #: Length of the steps of the central differences, in standard errors.
 STEP = 0.2
 
@@ -77,18 +80,28 @@ def answers(
 ) -> tuple[Array, Array]:
     """Return the answers (interventions, quantities), and their changes (axes, interventions, quantities).
 
-    A change is what one standard error along an axis of the coefficients does; squares of changes add up to variances.
+    A change is what one standard error along an axis of the coefficients does, or what one batch of the simulated rows
+    adds to the error of their mean; squares of changes add up to variances.
     """
 
-    def ask(some: Sequence[Mechanism]) -> Array:
-        return np.array([answer(some, question, noise, do, seed) for do in actions])
+    def ask(some: Sequence[Mechanism], rows: Array = noise, own: np.random.SeedSequence = seed) -> Array:
+        return np.array([answer(some, question, rows, do, own) for do in actions])
 
     main, changes = ask(mechanisms), []
     for j in question.order:
         for up, down in moved_mechanisms(mechanisms[j]):
             above, below = ([*mechanisms[:j], moved, *mechanisms[j + 1 :]] for moved in (up, down))
             changes.append((ask(above) - ask(below)) / (2.0 * STEP))
+    batches = np.array_split(noise, min(BATCHES, len(noise)))
+    seeds = [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 6, k)) for k in range(len(batches))]
+    changes += _simulation_changes([ask(mechanisms, *batch) for batch in zip(batches, seeds, strict=True)])
     return main, np.array(changes).reshape(-1, *main.shape)
+
+
+def _simulation_changes(batches: list[Array]) -> list[Array]:
+    """Return changes whose squares add up to the variance of the mean over batches: the error of the simulation."""
+    deviations = np.array(batches) - np.mean(batches, axis=0)
+    return list(deviations / np.sqrt(len(batches) * (len(batches) - 1)))
 
 
 def half_width(changes: Array, level: float) -> Array:

@@ -227,7 +227,7 @@ class HeteroscedasticSCM:
         quantiles : sequence of float
             Which quantiles.
         level : float
-            Of the intervals, which cover the error of the estimated mechanisms (not of the graph).
+            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the graph.
         n : int
             Simulated rows.
         random_state : int, Generator or None
