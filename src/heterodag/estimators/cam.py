@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..core.graph import topological_order
 from ..core.splines import columns_per_block, spline_block
 from ..core.table import location_and_scale
 from ..errors import check_integer
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
 from ..ordering.cam import boosted_neighbours, greedy_graph
 from .ordering import Ordering, OrderingEstimator, Report
 
@@ -38,6 +39,10 @@ class CAM(OrderingEstimator):
         Significance level of the edge test.
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -49,12 +54,12 @@ class CAM(OrderingEstimator):
 
     Attributes
     ----------
-    order_ : (d,) column indices, causes first: of the graph before pruning, the smallest index first where it leaves a
-        choice.
+    order_ : (d,) column indices, causes first: of the graph before pruning, the smallest index first where it (and prior
+        knowledge) leaves a choice.
     layers_ : list of lists of column indices, one each.
-    unpruned_ : (d, d) int8; the graph that the search ended with.
+    unpruned_ : (d, d) int8; the graph that the search ended with, required edges among it.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edges of `unpruned_`, NaN elsewhere.
+    pvalues_ : (d, d); of the edges of `unpruned_` that are not required, NaN elsewhere.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -84,6 +89,8 @@ class CAM(OrderingEstimator):
         selection: str | Callable[..., Any] = "gam",
         alpha: float = 0.001,
         correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         max_seconds: float | None = None,
@@ -93,23 +100,31 @@ class CAM(OrderingEstimator):
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.max_seconds = max_seconds
         self.verbose = verbose
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
         n, d = X.shape
         location, scale = location_and_scale(X)
         Y = (X - location) / scale
-        allowed, most = np.ones((d, d), dtype=bool), d - 1
+        allowed, most = ~np.eye(d, dtype=bool), d - 1
+        if known is not None:
+            allowed &= ~known.forbidden
         if self.max_neighbours is not None and d > self._SMALL:
             most = min(most, int(self.max_neighbours))
-            allowed = boosted_neighbours(Y, spline_blocks(Y, min(NEIGHBOUR_COLUMNS, n // 10)), most)
+            allowed = boosted_neighbours(Y, spline_blocks(Y, min(NEIGHBOUR_COLUMNS, n // 10)), most, allowed)
+        if known is not None:
+            most = max(most, int((allowed | known.required).sum(axis=0).max()))
         width = columns_per_block(n, most, MOST_COLUMNS, ROWS_PER_COLUMN)
-        graph = greedy_graph(Y, spline_blocks(Y, width), allowed, report)
+        graph = greedy_graph(Y, spline_blocks(Y, width), allowed, report, known)
         self.unpruned_ = graph.astype(np.int8)
-        return Ordering(topological_order(graph), graph=graph)
+        return Ordering(topological_order(graph if known is None else graph | known.must_precede), graph=graph)
 
     def _check_parameters(self) -> None:
         if self.max_neighbours is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.gaussian import Array
 from ..errors import MissingExtraError, check_choice, check_integer, check_number
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
 from ..ordering.diffan import DiffusionSettings, diffan_order
 from .ordering import Ordering, OrderingEstimator, Report
 
@@ -48,6 +49,10 @@ class DiffAN(OrderingEstimator):
         Significance level of the edge test.
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -62,7 +67,7 @@ class DiffAN(OrderingEstimator):
     order_ : (d,) column indices, causes first.
     layers_ : list of lists of column indices, one each.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Raises
@@ -101,6 +106,8 @@ class DiffAN(OrderingEstimator):
         selection: str | Callable[..., Any] = "gam",
         alpha: float = 0.001,
         correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         max_seconds: float | None = None,
@@ -117,12 +124,16 @@ class DiffAN(OrderingEstimator):
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.max_seconds = max_seconds
         self.verbose = verbose
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
         settings = DiffusionSettings(
             hidden=int(self.hidden),
             noise_steps=int(self.noise_steps),
@@ -132,7 +143,7 @@ class DiffAN(OrderingEstimator):
             patience=int(self.patience),
             votes=int(self.votes),
         )
-        return Ordering(diffan_order(X, self.leaf_removal, settings, rng, report))
+        return Ordering(diffan_order(X, self.leaf_removal, settings, rng, report, known))
 
     def _check_parameters(self) -> None:
         check_choice("leaf_removal", self.leaf_removal, LEAF_REMOVALS)

@@ -11,6 +11,7 @@ from ..core.gaussian import Array
 from ..core.graph import topological_order
 from ..core.table import location_and_scale
 from ..errors import check_integer, check_number
+from ..knowledge import ResolvedKnowledge
 from .gcastle_runs import require_gcastle, run_gcastle
 from .ordering import Ordering, OrderingEstimator, Report
 
@@ -111,7 +112,9 @@ class GraNDAG(OrderingEstimator):
         self.max_seconds = max_seconds
         self.verbose = verbose
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
         location, scale = location_and_scale(X)
         Y = ((X - location) / scale)[rng.permutation(len(X))]
         options = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.splines import columns_per_block, spline_block
 from ..errors import check_number
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
 from ..ordering.variance_orders import additive_log_variances, growing_order
 from .ordering import Ordering, OrderingEstimator, Report
 
@@ -36,6 +37,10 @@ class NPVar(OrderingEstimator):
         Significance level of the edge test.
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -50,7 +55,7 @@ class NPVar(OrderingEstimator):
     order_ : (d,) column indices, causes first.
     layers_ : list of lists of column indices that were placed together.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -74,6 +79,8 @@ class NPVar(OrderingEstimator):
         selection: str | Callable[..., Any] = "gam",
         alpha: float = 0.001,
         correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         max_seconds: float | None = None,
@@ -83,14 +90,18 @@ class NPVar(OrderingEstimator):
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.max_seconds = max_seconds
         self.verbose = verbose
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
         log_variances = additive_log_variances(X, spline_design(X))
-        return Ordering(*growing_order(X.shape[1], log_variances, float(self.eta), report))
+        return Ordering(*growing_order(X.shape[1], log_variances, float(self.eta), report, known))
 
     def _check_parameters(self) -> None:
         check_number("eta", self.eta, low=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.gaussian import Array
-from ..core.graph import Order, full_dag
+from ..core.graph import Order
 from ..deadline import Deadline, check_max_seconds
 from ..errors import ParameterError, check_choice, check_integer, check_number
 from ..independence.contract import EdgeProblem
 from ..independence.given_parents import given_parents
-from ..independence.recover import CORRECTIONS, find_dag
+from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
 from ..independence.registry import get_selection
+from ..inputs import MISSING
+from ..knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
 from ..progress import progress_bar
 from ..seeds import seed_sequence
 from ..threads import single_threaded
@@ -54,7 +56,13 @@ class OrderingEstimator(GraphEstimator):
     max_seconds: float | None
     verbose: int
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
+    # Methods that cannot obey prior knowledge do not list it among their parameters.
+    prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None
+    missing: str = "refuse"
+
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
         raise NotImplementedError
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -81,18 +89,20 @@ class OrderingEstimator(GraphEstimator):
         seed = seed_sequence(self.random_state)
         deadline = Deadline.start(type(self).__name__, self.max_seconds)
         array, names = self._read(X)
+        known = resolved(self.prior_knowledge, names, array.shape[1])
         with progress_bar("ordering", enabled=bool(self.verbose)) as tick, single_threaded():
             # A stream of its own: the edge tests spawn theirs from the seed itself, as in HOST.
             rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**31)))
-            found = self._find_order(array, rng, deadline.watch(tick))
+            found = self._find_order(array, rng, deadline.watch(tick), known)
         with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            test, candidates = self.selection, full_dag(found.order).astype(bool)
+            test, candidates = self.selection, edge_candidates(found.order, known)
             if found.graph is not None:
-                test, candidates = given_parents(self.selection, names), found.graph
+                test, candidates = given_parents(self.selection, names), candidates & found.graph
             problem = EdgeProblem(
-                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick)
-            )
-            graph = find_dag(problem, test, float(self.alpha), self.correction, names)
+                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick),
+                alpha=float(self.alpha), limits=limits_of(known),
+            )  # fmt: skip
+            graph = find_dag(problem, test, float(self.alpha), self.correction, names, known)
         deadline.check()
         self.order_ = found.order
         self.layers_ = [[int(j)] for j in found.order] if found.layers is None else found.layers
@@ -102,7 +112,9 @@ class OrderingEstimator(GraphEstimator):
     def _check_parameters(self) -> None:
         check_choice("correction", self.correction, CORRECTIONS)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
+        check_choice("missing", self.missing, MISSING)
         get_selection(self.selection)
+        as_knowledge(self.prior_knowledge)
         check_run_parameters(self)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.gaussian import Array
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
 from ..ordering.variance_orders import varsort_order
 from .ordering import Ordering, OrderingEstimator, Report
 
@@ -27,6 +28,10 @@ class VarSort(OrderingEstimator):
         Significance level of the edge test.
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -41,7 +46,7 @@ class VarSort(OrderingEstimator):
     order_ : (d,) column indices, causes first; equal variances by index.
     layers_ : list of lists of column indices, one each.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -62,6 +67,8 @@ class VarSort(OrderingEstimator):
         selection: str | Callable[..., Any] = "likelihood",
         alpha: float = 0.001,
         correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         max_seconds: float | None = None,
@@ -70,12 +77,16 @@ class VarSort(OrderingEstimator):
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.max_seconds = max_seconds
         self.verbose = verbose
 
-    def _find_order(self, X: Array, rng: np.random.Generator, report: Report) -> Ordering:
-        order = varsort_order(X)
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
+        order = varsort_order(X, known)
         report(1.0)
         return Ordering(order)

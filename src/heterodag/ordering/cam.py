@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.gaussian import Array
+from ..knowledge import ResolvedKnowledge
 
 Flags = npt.NDArray[np.bool_]
 
@@ -21,7 +22,7 @@ ROUNDING = 1e-10
 STEP_LENGTH, STEPS = 0.1, 200
 
 
-def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int) -> Flags:
+def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int, possible: Flags | None = None) -> Flags:
     """Select the columns that may cause each column, by boosting an additive regression on all others.
 
     Parameters
@@ -30,6 +31,8 @@ def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int) -> Flags:
     blocks : per column, its regressors, orthonormal.
     most : int
         The largest number of candidates per target.
+    possible : (d, d) bool, optional
+        The regressions use j for i only where [j, i] is True; all others if not given.
 
     Returns
     -------
@@ -46,20 +49,22 @@ def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int) -> Flags:
     D, owner = np.hstack(blocks), np.repeat(np.arange(d), [block.shape[1] for block in blocks])
     gram, products = D.T @ D, D.T @ Y
     allowed = np.zeros((d, d), dtype=bool)
+    possible = ~np.eye(d, dtype=bool) if possible is None else possible & ~np.eye(d, dtype=bool)
     for target in range(d):
-        gains = _boost(gram, products[:, target].copy(), owner, target, d)
+        gains = _boost(gram, products[:, target].copy(), owner, possible[:, target])
         chosen = np.argsort(-gains, kind="stable")[:most]
         allowed[chosen[gains[chosen] > 0], target] = True
     return allowed
 
 
-def _boost(gram: Array, products: Array, owner: npt.NDArray[np.intp], target: int, d: int) -> Array:
-    """Return what each column took away from the sum of squares of the target."""
-    gains = np.zeros(d)
+def _boost(gram: Array, products: Array, owner: npt.NDArray[np.intp], possible: Flags) -> Array:
+    """Return what each possible cause took away from the sum of squares of the target."""
+    gains = np.zeros(len(possible))
     for _ in range(STEPS):
-        reductions = np.bincount(owner, products**2, minlength=d)
-        reductions[target] = 0.0
+        reductions = np.where(possible, np.bincount(owner, products**2, minlength=len(possible)), 0.0)
         best = int(np.argmax(reductions))
+        if not reductions[best] > 0:
+            break
         own = np.flatnonzero(owner == best)
         gains[best] += (2 * STEP_LENGTH - STEP_LENGTH**2) * reductions[best]
         products -= gram[:, own] @ (STEP_LENGTH * products[own])
@@ -108,7 +113,11 @@ class AdditiveFit:
 
 
 def greedy_graph(
-    Y: Array, blocks: Sequence[Array], allowed: Flags, report: Callable[[float], None] | None = None
+    Y: Array,
+    blocks: Sequence[Array],
+    allowed: Flags,
+    report: Callable[[float], None] | None = None,
+    knowledge: ResolvedKnowledge | None = None,
 ) -> Flags:
     """Add, again and again, the edge that raises the likelihood most and closes no cycle.
 
@@ -119,6 +128,8 @@ def greedy_graph(
     allowed : (d, d) bool; [j, i] is True where j -> i may be added.
     report : callable, optional
         Called with a lower bound of the share of work done.
+    knowledge : ResolvedKnowledge, optional
+        Required edges are in from the start; forbidden ones, and paths against the order it demands, are never added.
 
     Returns
     -------
@@ -129,6 +140,13 @@ def greedy_graph(
     fits = [AdditiveFit(Y[:, i]) for i in range(d)]
     graph, reach = np.zeros((d, d), dtype=bool), np.eye(d, dtype=bool)
     open_edges = allowed & ~np.eye(d, dtype=bool)
+    if knowledge is not None:
+        graph |= knowledge.required
+        # As if there were a path wherever an order is demanded: then none can arise the other way round.
+        reach |= knowledge.must_precede
+        open_edges &= ~knowledge.forbidden & ~knowledge.required & ~reach.T
+        for cause, effect in np.argwhere(graph).tolist():
+            fits[effect].add(blocks[cause])
     total, gains = max(int(open_edges.sum()), 1), np.full((d, d), -np.inf)
 
     def refresh(target: int) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.graph import Order
 from ..core.table import location_and_scale
+from ..knowledge import ResolvedKnowledge, last_columns
 
 #: Rows at which the Hessian is looked at.
 LOOKED_AT = 512
@@ -51,6 +52,7 @@ def diffan_order(
     settings: DiffusionSettings,
     rng: np.random.Generator,
     report: Callable[[float], None],
+    knowledge: ResolvedKnowledge | None = None,
 ) -> Order:
     """Return the causal order of a table.
 
@@ -62,6 +64,8 @@ def diffan_order(
     settings : DiffusionSettings
     rng : of the starts, the noise and the held-out rows.
     report : called with the share of work done.
+    knowledge : ResolvedKnowledge, optional
+        A leaf is looked for only among the columns that may be the last of those left.
     """
     from . import _diffusion
 
@@ -72,30 +76,42 @@ def diffan_order(
         return np.zeros(1, dtype=np.intp)
     with _diffusion.one_thread():
         if leaf_removal == "retrain":
-            leaves = _leaves_of_new_models(Y, looked_at, settings, rng, report)
+            leaves = _leaves_of_new_models(Y, looked_at, settings, rng, report, knowledge)
         else:
             weights = _diffusion.train(Y, settings, rng, lambda share: report(0.7 * share))
             if leaf_removal == "sort":
-                return _sorted(weights, looked_at, settings)
-            leaves = _leaves_of_one_model(weights, looked_at, settings, leaf_removal == "residue", report)
+                return _sorted(weights, looked_at, settings, knowledge)
+            residue = leaf_removal == "residue"
+            leaves = _leaves_of_one_model(weights, looked_at, settings, residue, report, knowledge)
     last = next(j for j in range(d) if j not in leaves)
     return np.array([last, *leaves[::-1]], dtype=np.intp)
 
 
 def _leaves_of_one_model(
-    weights: Any, rows: Array, settings: DiffusionSettings, residue: bool, report: Callable[[float], None]
+    weights: Any,
+    rows: Array,
+    settings: DiffusionSettings,
+    residue: bool,
+    report: Callable[[float], None],
+    knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
     """Return all columns but one, the last leaf first."""
     d, leaves = rows.shape[1], list[int]()
     while len(leaves) < d - 1:
         left = [j for j in range(d) if j not in leaves]
-        leaves.append(left[_vote(weights, rows, leaves, settings, residue)])
+        votes = _variances(weights, rows, leaves, settings, residue)
+        leaves.append(_elected(votes, left, last_columns(left, d, knowledge)))
         report(0.7 + 0.3 * len(leaves) / (d - 1))
     return leaves
 
 
 def _leaves_of_new_models(
-    Y: Array, rows: Array, settings: DiffusionSettings, rng: np.random.Generator, report: Callable[[float], None]
+    Y: Array,
+    rows: Array,
+    settings: DiffusionSettings,
+    rng: np.random.Generator,
+    report: Callable[[float], None],
+    knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
     """Return the same, from a model of the columns left for every leaf."""
     from . import _diffusion
@@ -109,7 +125,8 @@ def _leaves_of_new_models(
             report((done + share) / (d - 1))
 
         weights = _diffusion.train(Y[:, left], settings, rng, share_of_all)
-        leaves.append(left[_vote(weights, rows[:, left], [], settings, residue=False)])
+        votes = _variances(weights, rows[:, left], [], settings, residue=False)
+        leaves.append(_elected(votes, left, last_columns(left, d, knowledge)))
     return leaves
 
 
@@ -129,13 +146,14 @@ def _variances(weights: Any, rows: Array, removed: list[int], settings: Diffusio
     return np.array([_diffusion.hessian_variances(weights, rows, removed, share, residue) for share in shares])
 
 
-def _vote(weights: Any, rows: Array, removed: list[int], settings: DiffusionSettings, residue: bool) -> int:
-    """Return the place, among the columns left, that most noise levels call a leaf; the first of equals."""
-    leaves = np.argmin(_variances(weights, rows, removed, settings, residue), axis=1)
-    return int(Counter(leaves.tolist()).most_common(1)[0][0])
+def _elected(variances: Array, left: list[int], allowed: list[int]) -> int:
+    """Return the column that most noise levels (rows) call a leaf, among those allowed; the first of equals."""
+    leaves = np.argmin(variances[:, [left.index(j) for j in allowed]], axis=1)
+    return allowed[Counter(leaves.tolist()).most_common(1)[0][0]]
 
 
-def _sorted(weights: Any, rows: Array, settings: DiffusionSettings) -> Order:
+def _sorted(weights: Any, rows: Array, settings: DiffusionSettings, knowledge: ResolvedKnowledge | None) -> Order:
     """Return the order by a single look: the mean rank of the variances, largest first."""
     ranks = np.argsort(np.argsort(_variances(weights, rows, [], settings, residue=False), axis=1), axis=1)
-    return np.argsort(-ranks.sum(axis=0), kind="stable")
+    scores = ranks.sum(axis=0).astype(float)
+    return np.argsort(-scores, kind="stable") if knowledge is None else knowledge.sorted_by(scores)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.gaussian import Array, Mask
+from ..core.gaussian import Array
 from ..core.normality import Statistic
 from ..core.table import Table
-from ..knowledge import ResolvedKnowledge
+from ..knowledge import ResolvedKnowledge, next_columns
 from ..models.conditional import ConditionalModel, Fitted
 from .result import OrderResult
 
@@ -32,13 +32,11 @@ def order_by_normality(
     layers: list[list[int]] = []
     rounds: list[Array] = []
     while remaining:
-        scores = np.full(d, np.nan)
+        scores, choice = np.full(d, np.nan), next_columns(placed, d, knowledge)
         scores[remaining] = round_scores(placed, layer, remaining)
-        allowed = _allowed(placed, d, knowledge)
-        scores[~allowed] = np.nan
+        scores[np.setdiff1d(remaining, choice)] = np.nan
         rounds.append(scores)
-        choice = np.flatnonzero(allowed)
-        layer = [int(choice[i]) for i in next_layer(scores[choice], tolerance)]
+        layer = [choice[i] for i in next_layer(scores[choice], tolerance)]
         layers.append(layer)
         placed = placed + layer
         remaining = [i for i in remaining if i not in layer]
@@ -56,12 +54,6 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
     if tolerance == 0.0:
         return [int(ranked[0])]
     return [int(i) for i in ranked if scores[ranked[0]] - scores[i] <= tolerance]
-
-
-def _allowed(placed: list[int], d: int, knowledge: ResolvedKnowledge | None) -> Mask:
-    mask = np.zeros(d, dtype=bool)
-    mask[placed] = True
-    return ~mask if knowledge is None else knowledge.may_come_next(mask)
 
 
 class FullRounds:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.graph import Order
 from ..core.table import location_and_scale
+from ..knowledge import ResolvedKnowledge, last_columns, next_columns
 
 #: (columns placed, columns left) -> log variance of each column left given the placed ones.
 LogVariances = Callable[[list[int], list[int]], Array]
@@ -19,13 +20,18 @@ LogVariances = Callable[[list[int], list[int]], Array]
 ROUNDING = 1e-14
 
 
-def varsort_order(X: Array) -> Order:
-    """Return the columns by increasing marginal variance; equal ones by index."""
-    return np.argsort(location_and_scale(X)[1], kind="stable")
+def varsort_order(X: Array, knowledge: ResolvedKnowledge | None = None) -> Order:
+    """Return the columns by increasing marginal variance, as far as prior knowledge allows; equal ones by index."""
+    scale = location_and_scale(X)[1]
+    return np.argsort(scale, kind="stable") if knowledge is None else knowledge.sorted_by(-scale)
 
 
 def growing_order(
-    d: int, log_variances: LogVariances, margin: float = 0.0, report: Callable[[float], None] | None = None
+    d: int,
+    log_variances: LogVariances,
+    margin: float = 0.0,
+    report: Callable[[float], None] | None = None,
+    knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[Order, list[list[int]]]:
     """Place, again and again, the columns of smallest variance given those placed before.
 
@@ -40,6 +46,8 @@ def growing_order(
         at a time.
     report : callable, optional
         Called with the share of columns placed.
+    knowledge : ResolvedKnowledge, optional
+        Each round considers only the columns that may come next.
 
     Returns
     -------
@@ -48,7 +56,7 @@ def growing_order(
     placed: list[int] = []
     layers: list[list[int]] = []
     while len(placed) < d:
-        left = sorted(set(range(d)) - set(placed))
+        left = next_columns(placed, d, knowledge)
         values = log_variances(placed, left)
         ranked = np.argsort(values, kind="stable")
         count = 1 if margin == 0 else _within(values[ranked], margin)
@@ -87,8 +95,12 @@ def linear_log_variances(X: Array) -> LogVariances:
     return log_variances
 
 
-def eqvar_bottom_up_order(X: Array, report: Callable[[float], None] | None = None) -> Order:
+def eqvar_bottom_up_order(
+    X: Array, report: Callable[[float], None] | None = None, knowledge: ResolvedKnowledge | None = None
+) -> Order:
     """Take away, again and again, the column of largest variance given all others that are left.
+
+    With prior knowledge, only columns that may be the last of those left can be taken.
 
     Notes
     -----
@@ -101,7 +113,8 @@ def eqvar_bottom_up_order(X: Array, report: Callable[[float], None] | None = Non
         precision = np.linalg.inv(correlations[np.ix_(left, left)])
         # The conditional variance is one over the diagonal of the precision matrix.
         variances = 2 * np.log(scale[left]) - np.log(np.maximum(np.diag(precision), ROUNDING))
-        sinks.append(left.pop(int(np.argmax(variances))))
+        allowed = [left.index(j) for j in last_columns(left, X.shape[1], knowledge)]
+        sinks.append(left.pop(allowed[int(np.argmax(variances[allowed]))]))
         if report is not None:
             report(len(sinks) / X.shape[1])
     return np.array(sinks[::-1], dtype=np.intp)
