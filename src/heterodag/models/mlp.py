@@ -194,6 +194,8 @@ class _Trainer:
         shuffled = rng.permutation(n)
         self.held, self.rows = np.split(shuffled, [max(1, int(_HELD_OUT * n))])
         self.weights = [torch.tensor(array, requires_grad=True) for array in start.arrays()]
+        # Location-scale form has no use for the free location.
+        self.moving = self.weights if form == "natural" else self.weights[:-1]
         self.best = [weight.detach().clone() for weight in self.weights]
         self.least = self._losses(self.held).detach()
 
@@ -201,7 +203,7 @@ class _Trainer:
         epochs = 0
         for rate in _RATES:
             self._restore()
-            optimizer = self.torch.optim.Adam(self.weights, lr=rate)
+            optimizer = self.torch.optim.Adam(self.moving, lr=rate)
             waited = 0
             while waited < _PATIENCE and epochs < _MOST_EPOCHS:
                 self._epoch(optimizer)
@@ -234,9 +236,9 @@ class _Trainer:
 
     def _shorten(self) -> None:
         """Bound the gradient of every target, and drop one that is not finite."""
-        squares = sum((w.grad**2).flatten(1).sum(1) if w.dim() > 1 else w.grad**2 for w in self.weights)
+        squares = sum((w.grad**2).flatten(1).sum(1) if w.dim() > 1 else w.grad**2 for w in self.moving)
         factor = self.torch.nan_to_num((_LONGEST_GRADIENT / squares.sqrt()).clamp(max=1.0), nan=0.0)
-        for weight in self.weights:
+        for weight in self.moving:
             weight.grad = self.torch.nan_to_num(weight.grad) * factor.reshape(-1, *[1] * (weight.dim() - 1))
 
     def _keep_better(self) -> bool:
