@@ -12,7 +12,8 @@ from heterodag.core import design as design_module
 from heterodag.core import table as table_module
 from heterodag.core.design import Design
 from heterodag.core.gaussian import FORMS
-from heterodag.core.solver import Coefficients, damped_step, derivatives, free_swing, minimize, objective
+from heterodag.core.solver import Coefficients, derivatives, free_swing, minimize, objective
+from heterodag.core.steps import damped_step
 from heterodag.core.table import Table
 from heterodag.models.conditional import ConditionalModel
 
