@@ -48,7 +48,7 @@ def in_first(**values):
         (change(format="something"), "is not a heterodag model"),
         (change(format_version=2), "has format version 2, written by heterodag"),
         (change(form="cubic"), "form 'cubic'"),
-        (change(parametrization="spline"), "parametrization 'spline'"),
+        (change(parametrization="mlp"), "parametrization 'mlp'"),
         (change(names=["a", "a", "b", "c"]), "its names"),
         (change(mechanisms=[]), "one mechanism per name"),
         (in_first(theta=[1.0]), "theta of"),

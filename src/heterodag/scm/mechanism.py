@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
+from ..core.splines import SplineBasis
 from ..core.table import Table
 from ..errors import ParameterError
 from ..models.conditional import ConditionalModel, Conditionals
@@ -94,7 +95,14 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], model: Conditio
 
 def penalty_weights(fitted: Conditionals, ridge: float) -> Array:
     """Return the quadratic penalty of every coefficient of a fit, on the scale of sums over rows."""
-    return np.full(len(fitted.theta), ridge)
+    weights = np.full(len(fitted.theta), ridge)
+    if fitted.strengths is not None and isinstance(fitted.basis, SplineBasis):
+        basis = fitted.basis
+        for k, block in enumerate(basis.blocks):
+            curves = np.arange(block.start + 1, block.stop)
+            for side, strength in enumerate(fitted.strengths[:, k, 0]):
+                weights[curves + side * basis.width] = strength * basis.roughness[curves]
+    return weights
 
 
 def coefficient_covariance(fitted: Conditionals, table: Table, penalty: Array) -> Array:
