@@ -1,7 +1,7 @@
 """HOST beside what else one would install: `python benchmarks/alternatives.py [run] [wide] [--methods NAME ...]`.
 
-`run` fits every method to the tables of benchmarks/families.py, all columns scaled to variance 1; `wide` takes the time of one
-table of 100 columns. Rows go to benchmarks/results/alternatives*.csv as they come, and what is there is not run again.
+`run` fits every method to the tables of benchmarks/families.py, all columns scaled to variance 1; `wide` takes the time of
+one table of 100 columns. Rows go to benchmarks/results/alternatives*.csv as they come, and what is there is not run again.
 Without either, only docs/alternatives.md is made from the rows.
 
 A method is imported only when it is run, and the tables need only NumPy and SciPy: a package with demands of its own gets

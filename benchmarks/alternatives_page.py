@@ -17,7 +17,7 @@ PACKAGES = {
     "GES": "causal-learn",
     "NOTEARS": "gcastle",
 }
-SMALL = 500
+PER_EDGE = ("divergence", "shd", "undirected")
 HEAD = """# HOST beside other packages
 
 Made by `python benchmarks/alternatives.py` from the rows in benchmarks/results, which the same command with `run` and
@@ -30,8 +30,8 @@ VarSort knows nothing and is a measure of chance. All methods run with their own
 `HOST(refine=False, selection="likelihood-full")`; PC tests partial correlations at 0.05, GES uses BIC).
 
 - *Order divergence*: share of true edges against the order; 0.5 is chance. PC, GES and NOTEARS have no order.
-- *SHD*: structural Hamming distance per true edge; the empty graph has 1. PC and GES leave edges undirected, and each counts as right
-  if the two columns are joined in truth: their SHD is the best case. *Undirected*: how many, per true edge.
+- *SHD*: structural Hamming distance per true edge; the empty graph has 1. PC and GES leave edges undirected, and each
+  counts as right if the two columns are joined in truth: their SHD is the best case. *Undirected*: how many, per true edge.
 - *Skeleton F1*: of which columns are joined, whatever the direction; 1 is best.
 - *Seconds*: median processor time of a fit on one core of a busy machine, for comparison inside this page only.
 - *Warned*: share of tables on which HOST said that they do not look like its model. *Failed*: errors and time limits.
@@ -74,7 +74,12 @@ def table_of(rows, family, n):
         good = [row for row in mine if not row["error"]]
         f1, seconds = ([number(row, key) for row in good] for key in ("skeleton_f1", "seconds"))
         warned = np.mean([number(row, "warned") for row in good]) if good and method.startswith("HOST") else np.nan
-        cells = [method, package, str(len(good)), *(text(per_edge(good, key)) for key in ("divergence", "shd", "undirected"))]
+        cells = [
+            method,
+            package,
+            str(len(good)),
+            *(text(per_edge(good, key)) for key in ("divergence", "shd", "undirected")),
+        ]
         cells += [text(np.mean(f1)) if f1 else "", text(np.median(seconds), ".2g") if seconds else "", text(warned)]
         lines.append(f"| {' | '.join(cells)} | {len(mine) - len(good)} |")
     return lines
@@ -138,7 +143,7 @@ def factor(slow, row):
         return ""
     stopped = slow["seconds"] == ""
     times = float(slow["limit"] if stopped else slow["seconds"]) / float(row["seconds"])
-    return f"{'more than ' if stopped else ''}{times:.2g} times as long"
+    return f"{'more than ' if stopped else ''}{times:.0f} times as long"
 
 
 def page(rows, wide):
@@ -148,6 +153,6 @@ def page(rows, wide):
         for n in sorted({int(row["n"]) for row in rows if row["family"] == family}):
             lines += ["", f"n = {n}:", "", *table_of(rows, family, n)]
     if wide:
-        about = f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation; processor seconds."
+        about = f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation (`text`)."
         lines += ["", "## Time at 100 columns", "", about, "", *wide_section(wide)]
     return "\n".join(lines) + "\n"
