@@ -159,3 +159,17 @@ def test_the_words_of_the_page_hold(stored, family, better, worse):
     gap, error = paired(stored, family, 500, worse, better)
     assert gap > 3 * error > 0
     assert min(len(chosen(stored, family, 500, method)) for method in (better, worse)) >= 20
+
+
+def test_chance_perfection_and_the_empty_graph(stored):
+    """The page's other words, at n = 500: SHD 1 per edge is the empty graph, divergence 0.5 is chance."""
+    from alternatives_page import chosen, per_edge
+
+    def mean(family, method, key):
+        return per_edge(chosen(stored, family, 500, method), key)
+
+    for family in ("text", "code"):
+        assert min(mean(family, method, "shd") for method in ("DirectLiNGAM", "PC", "GES")) > 1
+    assert mean("linear-exponential", "DirectLiNGAM", "shd") < 0.1
+    assert mean("linear-exponential", "HOST", "divergence") > 0.45
+    assert mean("linear-gaussian", "HOST", "divergence") > 0.15
