@@ -89,6 +89,7 @@ def _gains(table: Table, fits: NodeFits, parents: dict[int, Parents]) -> tuple[_
     if table.shape[0] != fits.table.shape[0]:
         fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
         fits.losses(parents.items(), squares=False)
+        fits.polish(parents.items())
         fits.prepare_gains(parents.items())
         return (lambda i, some, j: _quick_gain(fits, i, some, j)), fits
     smaller = [(i, tuple(j for j in some if j != other)) for i, some in parents.items() for other in some]
