@@ -189,8 +189,8 @@ def page(rows, wide):
             lines += ["", f"n = {n}:", "", *table_of(rows, family, n)]
     if wide:
         about = (
-            f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation (`text`), in one run "
-            "in lingam's environment."
+            f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation (`text`), "
+            "in one run in lingam's environment."
         )
         lines += ["", "## Time at 100 columns", "", about, "", *wide_section(wide)]
     return "\n".join(lines) + "\n"
