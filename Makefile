@@ -1,19 +1,20 @@
 # make demo : set up, then the main job on the Sachs data
-# make test : set up, then lint, types and all tests
+# make test : set up, then lint, types and all tests, those of the DoWhy bridge in an environment of their own
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,neural,ci-tests
+EXTRAS := dev,neural,baselines,ci-tests
+DOWHY  ?= .venv-dowhy
 
 export OMP_NUM_THREADS      ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types tests setup setup-dev clean
+.PHONY: demo test lint types tests dowhy setup setup-dev clean
 
 demo: setup
 	$(BIN)/heterodag demo --out heterodag-demo
 
-test: lint types tests
+test: lint types tests dowhy
 
 lint: setup-dev
 	$(BIN)/ruff check .
@@ -24,6 +25,11 @@ types: setup-dev
 
 tests: setup-dev
 	$(BIN)/python -m pytest -n 2 -q
+
+# DoWhy caps SciPy below the newest: the same tests show that the package runs with that SciPy too.
+dowhy: $(DOWHY)/.installed
+	$(DOWHY)/bin/python -c "import dowhy, scipy; print('DoWhy', dowhy.__version__, 'with SciPy', scipy.__version__)"
+	$(DOWHY)/bin/python -m pytest -n 2 -q tests/scm tests/core tests/models tests/ordering
 
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
@@ -39,5 +45,10 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
 	touch $@
 
+$(DOWHY)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(DOWHY)
+	$(DOWHY)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[dowhy]" pytest pytest-xdist hypothesis polars
+	touch $@
+
 clean:
-	rm -rf $(VENV) heterodag-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOWHY) heterodag-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

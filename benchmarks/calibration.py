@@ -145,7 +145,7 @@ def available() -> dict[str, Entry]:
     if found("heterodag.independence.likelihood"):
         for form in ("natural", "location-scale"):
             call = partial(_late, "likelihood", "likelihood", {"form": form, "parametrization": "linear"})
-            tests["likelihood" if form == "natural" else f"likelihood {form}"] = Entry(call)
+            tests["likelihood-full" if form == "natural" else f"likelihood-full {form}"] = Entry(call)
     if found("heterodag.independence.lcit") and found("torch"):
         tests["lcit"] = Entry(partial(_late, "lcit", "lcit", {}))
     if found("causallearn"):

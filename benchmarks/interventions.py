@@ -29,7 +29,7 @@ from heterodag.simulation import BOUND
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-FIRST_SEED, D, LEVEL = 10_000, 6, 0.9
+FIRST_SEED, D, LEVEL = 20_000, 6, 0.9
 SIZES = (500, 2000, 8000)
 TRUTH_ROWS = 400_000
 
@@ -75,7 +75,7 @@ def drawn_case(data, rng):
     return cause, effect, float(np.quantile(data.X[:, cause], rng.uniform(0.1, 0.9)))
 
 
-def effect_row(seed, form, n=50_000, n_draws=100):
+def effect_row(seed, form, n=20_000):
     data = simulate(5000, D, ("ER", "SF")[seed % 2], 1, random_state=seed)
     truth, rng = Truth(data), np.random.default_rng([seed, 1])
     cause, effect, value = drawn_case(data, rng)
@@ -84,7 +84,7 @@ def effect_row(seed, form, n=50_000, n_draws=100):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X, form=form)
-    found = scm.describe_do({cause: value}, effect, level=LEVEL, n=n, n_draws=n_draws, random_state=seed)
+    found = scm.describe_do({cause: value}, effect, level=LEVEL, n=n, random_state=seed)
     row = {"seed": seed, "form": form, "cause": cause, "effect": effect, "value": value, "misfit": truth.misfit}
     for name, true in (("mean", mu.mean()), ("sd", np.sqrt(np.mean(sigma**2) + mu.var()))):
         row[f"{name}_true"] = float(true)

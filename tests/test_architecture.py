@@ -17,6 +17,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = {
     "_version": 0,
     "errors": 0,
+    "deadline": 0,
     "progress": 0,
     "seeds": 0,
     "threads": 0,
@@ -28,6 +29,7 @@ LAYERS = {
     "ordering": 3,
     "independence": 4,
     "estimators": 5,
+    "comparison": 5,
     "scm": 6,
     "simulation": 7,
     "datasets": 7,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from heterodag import HOST, ParameterError, simulate, write_graph
+from heterodag import HOST, HeteroscedasticSCM, ParameterError, simulate, write_graph
 from heterodag.cli import app
 from heterodag.errors import HeterodagError
 from heterodag.graphfiles import read_graph
@@ -33,6 +33,13 @@ def test_gml_comes_back_with_its_names(tmp_path):
     graph = nx.read_gml(write_graph(GRAPH, tmp_path / "g.gml", NAMES))
     assert list(graph.nodes) == NAMES
     assert np.array_equal(nx.to_numpy_array(graph, nodelist=NAMES), GRAPH)
+
+
+def test_a_causal_model_is_written_with_its_names(tmp_path):
+    data = simulate(100, 3, degree=1, random_state=0)
+    scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X, names=["p", "q", "r"])
+    graph = nx.read_gml(write_graph(scm, tmp_path / "g.gml"))
+    assert np.array_equal(nx.to_numpy_array(graph, nodelist=["p", "q", "r"]), data.adjacency)
 
 
 def test_gml_has_pvalues_and_places(model, tmp_path):

@@ -214,6 +214,7 @@ def test_resamples_that_cannot_be_used_are_counted(table):
     ("arguments", "said"),
     [
         ({"model": "HOST"}, "`model` must be an estimator"),
+        ({"model": HOST}, "`model` must be an estimator"),
         ({"n_resamples": 0}, "`n_resamples`"),
         ({"resample": "jackknife"}, "`resample` must be one of 'rows', 'half'"),
         ({"random_state": -1}, "`random_state`"),

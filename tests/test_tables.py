@@ -39,7 +39,7 @@ def write(tmp_path, content, name="data.csv"):
         (b"\xef\xbb\xbf" + GOOD.encode(), "bom8.csv", {"encoding": "utf-8"}),
         (GOOD.encode("utf-16"), "bom16.csv", {}),
         (GOOD.encode("utf-16-le"), "no-bom16.csv", {"encoding": "utf-16-le"}),
-        (gzip.compress(GOOD.encode()), "data.csv.gz", {}),
+        (gzip.compress(GOOD.encode(), mtime=0), "data.csv.gz", {}),
         ("id,a,b,c\nr1,1,2.5,3\nr2,4,5.5,6\n", "rows.csv", {"index_column": "id"}),
         (",a,b,c\n0,1,2.5,3\n1,4,5.5,6\n", "pandas.csv", {"index_column": "Unnamed: 0"}),
         (",a,b,c\n0,1,2.5,3\n1,4,5.5,6\n", "pandas.csv", {"index_column": ""}),
@@ -176,7 +176,7 @@ def test_pipe_is_refused_without_waiting_for_it(tmp_path):
         read_table(tmp_path / "pipe.csv")
 
 
-@pytest.mark.parametrize("content", [b"not packed at all", gzip.compress(GOOD.encode() * 50)[:40]])
+@pytest.mark.parametrize("content", [b"not packed at all", gzip.compress(GOOD.encode() * 50, mtime=0)[:40]])
 def test_damaged_gzip(tmp_path, content):
     with pytest.raises(DataError, match="cannot be unpacked"):
         read_table(write(tmp_path, content, "x.csv.gz"))

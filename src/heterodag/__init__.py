@@ -10,6 +10,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import metrics
+    from .comparison import ParametrizationComparison, compare_parametrizations
     from .conventions import (
         adjacency_from_causal_learn,
         adjacency_from_lingam,
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
         adjacency_to_lingam,
     )
     from .datasets import load_sachs
-    from .errors import AssumptionWarning, DataError, DataWarning, FitWarning, HeterodagError, ParameterError
-    from .estimators import HOST
+    from .errors import (
+        AssumptionWarning,
+        DataError,
+        DataWarning,
+        FitWarning,
+        HeterodagError,
+        ParameterError,
+        TimeLimitError,
+    )
+    from .estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
     from .graphformats import write_graph
     from .independence import DAGResult, recover_dag
     from .knowledge import PriorKnowledge
@@ -30,6 +39,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "HOST": "estimators",
+    "VarSort": "estimators",
+    "EqVar": "estimators",
+    "NPVar": "estimators",
+    "DiffAN": "estimators",
+    "CAM": "estimators",
+    "GOLEM": "estimators",
+    "GraNDAG": "estimators",
     "causal_order": "ordering",
     "OrderResult": "ordering",
     "PriorKnowledge": "knowledge",
@@ -43,30 +59,42 @@ _HOMES = {
     "write_graph": "graphformats",
     "bootstrap": "resampling",
     "BootstrapResult": "stability",
+    "compare_parametrizations": "comparison",
+    "ParametrizationComparison": "comparison",
     "simulate": "simulation",
     "simulate_graph": "simulation",
     "load_sachs": "datasets",
     "HeterodagError": "errors",
     "ParameterError": "errors",
     "DataError": "errors",
+    "TimeLimitError": "errors",
     "AssumptionWarning": "errors",
     "DataWarning": "errors",
     "FitWarning": "errors",
 }
 
 __all__ = [
+    "CAM",
+    "GOLEM",
     "HOST",
     "AssumptionWarning",
     "BootstrapResult",
     "DAGResult",
     "DataError",
     "DataWarning",
+    "DiffAN",
+    "EqVar",
     "FitWarning",
+    "GraNDAG",
     "HeterodagError",
     "HeteroscedasticSCM",
+    "NPVar",
     "OrderResult",
     "ParameterError",
+    "ParametrizationComparison",
     "PriorKnowledge",
+    "TimeLimitError",
+    "VarSort",
     "__version__",
     "adjacency_from_causal_learn",
     "adjacency_from_lingam",
@@ -74,6 +102,7 @@ __all__ = [
     "adjacency_to_lingam",
     "bootstrap",
     "causal_order",
+    "compare_parametrizations",
     "load_sachs",
     "metrics",
     "recover_dag",

@@ -31,11 +31,12 @@ Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Wheth
 Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
 Refine = Annotated[
     bool | None,
-    typer.Option(
-        "--refine/--no-refine",
-        help="Only --no-refine, the order by normality as it is, exists so far. [default: --no-refine]",
-    ),
+    typer.Option("--refine/--no-refine", help="Improve the order by likelihood, or not. [default: --refine]"),
 ]
+Conditioning = Annotated[
+    str | None, typer.Option(help="Given all placed variables, or chosen ones: auto, full, sparse. [default: auto]")
+]
+MaxTime = Annotated[float | None, typer.Option(help="Seconds after which refinement ends with the best so far.")]
 Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
 Missing = Annotated[str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")]
 Knowledge = Annotated[
@@ -93,11 +94,13 @@ def fit(
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
     missing: Missing = None,
-    parametrization: Annotated[str | None, typer.Option(help="linear. [default: linear]")] = None,
+    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
     form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
     tolerance: Tolerance = None,
     refine: Refine = None,
+    conditioning: Conditioning = None,
+    max_time: MaxTime = None,
     selection: Annotated[str | None, typer.Option(help="The edge test. [default: likelihood]")] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
     correction: Correction = None,
@@ -126,18 +129,10 @@ def fit(
         "missing": missing or "refuse",
     }
     given: dict[str, Any] = {
-        "parametrization": parametrization,
-        "form": form,
-        "normality": normality,
-        "tolerance": tolerance,
-        "refine": refine,
-        "selection": selection,
-        "alpha": alpha,
-        "correction": correction,
-        "missing": missing,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
+        "parametrization": parametrization, "form": form, "normality": normality, "tolerance": tolerance,
+        "refine": refine, "conditioning": conditioning, "max_time": max_time, "selection": selection,
+        "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs, "random_state": seed,
+    }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):

@@ -58,6 +58,21 @@ class MissingExtraError(ImportError):
         return type(self), self._arguments
 
 
+class TimeLimitError(HeterodagError):
+    """A method used up the time that its user gave it."""
+
+    def __init__(self, method: str, max_seconds: float) -> None:
+        super().__init__(
+            f"{method} did not finish within max_seconds = {max_seconds:g}: raise the limit, or use fewer rows or "
+            "columns."
+        )
+        self._arguments = (method, max_seconds)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Let the error cross process borders: workers raise it too."""
+        return type(self), self._arguments
+
+
 class AssumptionWarning(UserWarning):
     """The data look unlike what the method assumes; the result still comes."""
 

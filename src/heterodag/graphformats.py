@@ -71,7 +71,7 @@ def write_graph(graph: Any, path: str | Path, names: Sequence[str] | None = None
 
     Parameters
     ----------
-    graph : fitted estimator, or array of shape (d, d)
+    graph : fitted estimator, HeteroscedasticSCM, or array of shape (d, d)
         ``graph[i, j] == 1`` means i -> j.
     path : str or Path
         The ending decides: ``.json`` (heterodag), ``.csv`` (edges), ``.graphml`` (Cytoscape, Gephi, igraph), ``.gml``,
@@ -96,6 +96,8 @@ def write_graph(graph: Any, path: str | Path, names: Sequence[str] | None = None
 def _as_result(graph: Any, names: Sequence[str] | None) -> GraphResult:
     if hasattr(graph, "adjacency_"):
         return graph_result(graph)
+    if hasattr(graph, "adjacency") and isinstance(getattr(graph, "names", None), list):
+        graph, names = graph.adjacency, graph.names
     adjacency = as_adjacency(graph, "graph")
     labels = [f"x{k}" for k in range(len(adjacency))] if names is None else [str(name) for name in names]
     if len(labels) != len(adjacency) or len(set(labels)) < len(labels):

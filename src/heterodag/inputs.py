@@ -73,7 +73,7 @@ def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None
     _check_shape(array)
     _check_finite(array, labels)
     _check_constant(array, labels)
-    _check_collinear(array, labels)
+    (_check_collinear if len(array) > array.shape[1] + 2 else _check_duplicates)(array, labels)
     return array, names
 
 
@@ -148,7 +148,8 @@ def _check_shape(array: Array) -> None:
         raise DataError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: the table is empty.")
     if n == 0:
         raise DataError(f"The table is empty: 0 rows (shape=(0, {d})).")
-    need = max(5, d + 3)
+    # Beyond 20 columns variables are fitted given a few parents, not given all others.
+    need = max(5, min(d, 20) + 3)
     if n < need:
         samples = "1 sample" if n == 1 else f"{n} rows"
         raise DataError(
@@ -223,6 +224,16 @@ def _check_collinear(array: Array, labels: list[str]) -> None:
             raise DataError(_collinear_message((array - location) / scale, basis, j, labels))
         factor = np.block([[factor, np.zeros((len(basis), 1))], [w[None], np.sqrt(max(rest, COLLINEAR))]])
         basis.append(j)
+
+
+def _check_duplicates(array: Array, labels: list[str]) -> None:
+    """Do what is left of the check when rows are so few that all columns are collinear."""
+    location, scale = location_and_scale(array)
+    scaled = (array - location) / scale
+    alike = np.triu(np.abs(scaled.T @ scaled) / len(array) > 1.0 - COLLINEAR, k=1)
+    if alike.any():
+        i, j = np.argwhere(alike)[0]
+        raise DataError(_collinear_message(scaled, [int(i)], int(j), labels))
 
 
 def _really_collinear(scaled: Array, basis: list[int], j: int) -> bool:

@@ -103,7 +103,7 @@ class _Plan:
 
 
 def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Path | None) -> _Plan:
-    if not hasattr(model, "fit") or not hasattr(model, "get_params"):
+    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise ParameterError("model", "be an estimator such as HOST()", model)
     check_choice("resample", resample, METHODS)
     seed = seed_sequence(random_state)

@@ -22,3 +22,8 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     raise ParameterError("random_state", "be None, a non-negative whole number or a NumPy generator", random_state)
+
+
+def model_seed(random_state: Any) -> int:
+    """Return one whole number for a model that needs a single seed."""
+    return int(seed_sequence(random_state).generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -13,15 +13,8 @@ from heterodag.core import solver as solver_module
 from heterodag.core import table as table_module
 from heterodag.core.design import Design
 from heterodag.core.gaussian import FORMS
-from heterodag.core.solver import (
-    Coefficients,
-    damped_step,
-    damped_steps,
-    derivatives,
-    free_swing,
-    minimize,
-    objective,
-)
+from heterodag.core.solver import Coefficients, derivatives, free_swing, minimize, objective
+from heterodag.core.steps import damped_step
 from heterodag.core.table import Table
 from heterodag.models.conditional import ConditionalModel
 
@@ -354,23 +347,6 @@ def test_large_tables_are_fitted_within_bounded_memory():
 
 
 # --- many targets together ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("definite", [True, False], ids=["definite", "saddle"])
-def test_stacked_steps_are_the_single_ones(definite):
-    rng = np.random.default_rng(30)
-    size, k = 6, 20
-    root = rng.normal(size=(k, size, size))
-    information = root @ root.transpose(0, 2, 1)
-    if not definite:
-        information -= 4.0 * np.eye(size)
-    gradient = rng.normal(size=(k, size))
-    damping, stride = 10 ** rng.uniform(-6, 0, k), rng.uniform(1, 4, k)
-    steps, saddle = damped_steps(information, gradient, damping, stride)
-    single = [damped_step(*each) for each in zip(information, gradient, damping, stride, strict=True)]
-    assert saddle.any() != definite
-    np.testing.assert_array_equal(saddle, [near for _, _, near in single])
-    np.testing.assert_allclose(steps, [step for step, _, _ in single], rtol=1e-6, atol=1e-9)
 
 
 @both_forms

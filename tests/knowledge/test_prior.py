@@ -88,7 +88,8 @@ def test_contradictions_are_refused_with_their_names(content, said, tmp_path):
         ('{"required": [["a", "b", "c"]]}', "pairs (cause, effect)"),
         ('{"roots": [1.5]}', "whole-number index"),
         ('{"roots": [true]}', "whole-number index"),
-        ('{"tiers": ["ab"]}', "`tiers` must be a list"),
+        ('{"tiers": ["ab"]}', "`tiers` must be a list of lists"),
+        ('{"tiers": "ab"}', "`tiers` must be a list; got"),
         ('{"roots": ["a"], "roots": ["b"]}', "more than once"),
     ],
 )

@@ -5,10 +5,11 @@ import warnings
 import networkx as nx
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 
-from heterodag import HOST, DataError, HeteroscedasticSCM, ParameterError, simulate
+from heterodag import HOST, DataError, DataWarning, HeteroscedasticSCM, ParameterError, simulate
 from heterodag.scm import Draw, Set, Shift
 
 CHAIN = pd.DataFrame([[0, 1, 0], [0, 0, 1], [0, 0, 0]], index=list("abc"), columns=list("abc"))
@@ -197,8 +198,22 @@ def test_rows_are_matched_by_name(scm, table):
     one = scm.counterfactual({"c": -1.0, "a": 0.5, "b": 1.0}, {"a": 1.0})
     row = pd.Series({"a": 0.5, "b": 1.0, "c": -1.0})
     assert one.equals(scm.counterfactual(row, {"a": 1.0}))
-    mixed = table.head(2)[["c", "a", "b"]].assign(extra="text-free column".__len__())
+    mixed = table.head(2)[["c", "a", "b"]].assign(extra=16)
     assert scm.noise(mixed).equals(scm.noise(table.head(2)))
+    lists = {name: table[name].head(2).tolist() for name in "abc"}
+    assert np.array_equal(scm.noise(lists), scm.noise(table.head(2)))
+    assert np.array_equal(scm.noise(pl.DataFrame(lists)), scm.noise(table.head(2)))
+
+
+def test_rows_with_gaps_are_left_out_of_the_fit_on_request(table):
+    gappy = table.copy()
+    gappy.loc[::100, "b"] = np.nan
+    with pytest.raises(DataError, match="missing='drop'"):
+        HeteroscedasticSCM.from_dag(CHAIN, gappy)
+    with pytest.warns(DataWarning, match="40 of 4000 rows"):
+        scm = HeteroscedasticSCM.from_dag(CHAIN, gappy, missing="drop")
+    whole = HeteroscedasticSCM.from_dag(CHAIN, gappy.dropna())
+    assert scm.sample(5, random_state=0).equals(whole.sample(5, random_state=0))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +269,7 @@ def test_interventions_on_the_simulator(monkeypatch):
     monkeypatch.setattr(interventions, "TRUTH_ROWS", 50_000)
     covered = 0
     for seed in range(8):
-        row = interventions.effect_row(seed, "natural", n=10_000, n_draws=50)
+        row = interventions.effect_row(seed, "natural", n=10_000)
         assert row["misfit"] < 1e-6
         covered += sum(row[f"{q}_lower"] <= row[f"{q}_true"] <= row[f"{q}_upper"] for q in ("mean", "sd"))
     assert covered > 10
@@ -265,3 +280,25 @@ def test_a_simulated_model_of_many_parents_is_fitted():
     scm = HeteroscedasticSCM.from_dag(data.adjacency, data.to_frame())
     # The true noise comes back, up to the error of the estimates.
     assert np.median(np.abs(scm.noise(data.X).to_numpy() - data.noise)) < 0.1
+
+
+def test_the_covariance_of_a_plain_regression():
+    """Constant spread, location-scale form: means have the covariance of least squares, log precisions 2 / n."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(5000)
+    frame = pd.DataFrame({"x": x, "y": 0.5 * x + rng.standard_normal(5000)})
+    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame, form="location-scale")
+    mechanism = scm.mechanisms[1]
+    residual = 1.0 / mechanism.scale[-1] ** 2  # variance of the noise in standardised units
+    expected = np.array([residual, residual, 2.0, 2.0]) / 5000
+    assert np.allclose(np.diag(mechanism.covariance), expected, rtol=0.15)
+
+
+def test_intervals_stay_sensible_where_location_and_intercept_trade_off():
+    """A spread that hardly moves, natural form: the slope's interval is near that of least squares, 3.3 / sqrt(n)."""
+    rng = np.random.default_rng(2)
+    a = rng.standard_normal(2000)
+    frame = pd.DataFrame({"a": a, "b": a + np.exp(0.05 * a) * rng.standard_normal(2000)})
+    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame)
+    row = scm.effect("a", "b", (0.0, 1.0), n=200, random_state=0).loc["mean"]
+    assert 0.9 < (row["upper"] - row["lower"]) / (2 * 1.645 / np.sqrt(2000)) < 1.6

@@ -39,10 +39,10 @@ def combine(coefficients: Array, Z: Array) -> Array:
 
 @dataclass(frozen=True)
 class Block:
-    """Some observations (along the last axis) of the design, of its products, and of the targets."""
+    """Some observations (along the last axis) of the design, of its products (if kept), and of the targets."""
 
     Z: Array
-    products: Array
+    products: Array | None
     Y: Array
 
     def sums(self, weights: Array) -> Array:
@@ -51,7 +51,13 @@ class Block:
 
     def weigh(self, weights: Array) -> Array:
         """Return the sums over rows of weights (kinds, targets, rows) times each product of columns."""
-        return weights @ self.products.T
+        if self.products is not None:
+            return weights @ self.products.T
+        kinds, targets, p = *weights.shape[:2], len(self.Z)
+        weighted = (self.Z * weights.reshape(kinds * targets, 1, -1)).reshape(kinds * targets * p, -1)
+        full = (weighted @ self.Z.T).reshape(kinds, targets, p, p)
+        left, right = np.triu_indices(p)
+        return full[:, :, left, right]
 
     def regressors_of(self, target: int) -> Array:
         """Return the design of one target."""
@@ -78,14 +84,16 @@ class Regression(Protocol):
 class Design:
     """A table, the columns that predict, and the columns that are predicted.
 
-    `targets` may repeat a column: the same target under different restrictions is a batch like any other.
+    `targets` may repeat a column: the same target under different restrictions is a batch like any other. The
+    products of columns are worth a table of their own when many targets share it; a `wide` design has none.
     """
 
     table: Table
     predecessors: Sequence[int]
     targets: Sequence[int]
     basis: Basis = linear_basis
-    _kept: list[tuple[slice, Array, Array]] = field(default_factory=list)
+    wide: bool = False
+    _kept: list[tuple[slice, Array, Array | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.width = self.regressors(slice(0, 1)).shape[0]
@@ -108,15 +116,15 @@ class Design:
         for rows, Z, products in self._regressor_blocks():
             yield Block(Z, products, self.table.take(columns, rows))
 
-    def _regressor_blocks(self) -> Iterator[tuple[slice, Array, Array]]:
+    def _regressor_blocks(self) -> Iterator[tuple[slice, Array, Array | None]]:
         if self._kept:
             yield from self._kept
             return
-        floats, kept = self.width + self.n_products, []
+        floats, kept = self.width + (0 if self.wide else self.n_products), []
         keep = self.n_rows * floats * 8 <= CACHE_BYTES
         for rows in row_slices(self.n_rows, floats + 12 * len(self.targets)):
             Z = self.regressors(rows)
-            piece = (rows, Z, Z[self._left] * Z[self._right])
+            piece = (rows, Z, None if self.wide else Z[self._left] * Z[self._right])
             if keep:
                 kept.append(piece)
             yield piece
@@ -128,4 +136,4 @@ class Design:
 
     def thin(self, step: int) -> Design:
         """Return the same regression on every `step`-th observation."""
-        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis)
+        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis, self.wide)

@@ -25,6 +25,7 @@ class ParentBlock(Block):
 
     def weigh(self, weights: Array) -> Array:
         """Return the sums over rows of weights times each product of columns of the target's design."""
+        assert self.products is not None
         return _per_target(self.products, weights)
 
     def regressors_of(self, target: int) -> Array:

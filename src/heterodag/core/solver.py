@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from .design import Block, Regression, combine
 from .gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natural_terms, residuals
+from .steps import damped_step, damped_steps
 
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
 GAIN_TOLERANCE = 1e-9
@@ -60,8 +60,18 @@ class Coefficients:
         return weights
 
     def of_predecessor(self, k: int) -> list[int]:
-        """Return the coefficients of the k-th predecessor: its slope in each predictor."""
+        """Return the coefficients of the k-th predecessor of a linear design: its slope in each predictor."""
         return [k + 1, self.width + k + 1]
+
+    def of_block(self, rows: slice) -> Index:
+        """Return the coefficients of some rows of the design, those in `A` before those in `s`."""
+        own = np.arange(rows.start, rows.stop)
+        return np.concatenate([own, self.width + own])
+
+    def embed(self, rows: Index) -> Index:
+        """Return where the coefficients of a design with only these rows sit among all coefficients."""
+        last = np.arange(2 * self.width, self.size)
+        return np.concatenate([rows, self.width + rows, last])
 
 
 @dataclass(frozen=True)
@@ -216,6 +226,22 @@ def row_terms(shape: Coefficients, theta: Array, block: Block, observed: Array) 
     return location_scale_terms(block.Y, A, s, observed)
 
 
+def row_scores(shape: Coefficients, theta: Array, block: Block) -> tuple[Array, Array]:
+    """Return the derivatives of the rows' losses by `A` and `s`, and their expected squares.
+
+    Both have shape (2, targets, observations).
+    """
+    terms = row_terms(shape, theta, block, np.zeros((theta.shape[1], 1)))
+    return terms.first[:2], terms.second[[0, 2]]
+
+
+def row_losses(shape: Coefficients, theta: Array, block: Block) -> Array:
+    """Return the rows' losses (targets, observations); all targets are the block's only one, or one each."""
+    A, s, m = shape.predictors(theta, block.Z)
+    e = residuals(shape.form, block.Y, A, s, m)
+    return 0.5 * (e * e - s)
+
+
 def _assemble(first: Array, second: Array, design: Regression, shape: Coefficients) -> tuple[Array, Array]:
     """Spread the sums over columns and over products of columns into a gradient and a matrix per target."""
     p, k = shape.width, len(second) // 3
@@ -246,7 +272,7 @@ def minimize(
     shape : Coefficients
         Form and width.
     start : (size, m) starting points; entries that are not free are taken as they are.
-    ridge : (size, 1) ridge per coefficient.
+    ridge : (size, 1) or (size, m) ridge per coefficient.
     free : (size, m) bool, optional
         Coefficients that may move; all of them by default.
     max_iterations : int
@@ -290,7 +316,8 @@ class _Minimizer:
         return self.result
 
     def _evaluate(self, theta: Array, active: Index, newton: Mask) -> _State:
-        return _State(*derivatives(self.design, self.shape, theta, self.ridge, newton.astype(float), active))
+        ridge = self.ridge if self.ridge.shape[1] == 1 else self.ridge[:, active]
+        return _State(*derivatives(self.design, self.shape, theta, ridge, newton.astype(float), active))
 
     def _iterate(self) -> None:
         step, gain, saddle = self._propose()
@@ -309,11 +336,15 @@ class _Minimizer:
         self.damping = np.maximum(self.damping * np.where(accepted, shrink, 8.0), _DAMPING_LOW)
         self.stride = np.where(saddle & accepted & (ratio > 0.75), 2.0 * self.stride, 1.0)
         self.result.iterations[self.active] += 1
-        done = accepted & (gain < self.tolerance)
+        done = self._settled(accepted, gain)
         stuck = ~accepted & (self.damping > _DAMPING_HIGH)
         self.result.converged[self.active[done]] = True
         if (finished := done | stuck).any():
             self._write_back(finished)
+
+    def _settled(self, accepted: Mask, gain: Array) -> Mask:
+        """Return which targets are at their optimum; `core.smoothing` moves the ridge first."""
+        return accepted & (gain < self.tolerance)
 
     def _propose(self) -> tuple[Array, Array, Mask]:
         """Return every active target's step, the fall it predicts, and whether the target is near a saddle."""
@@ -353,35 +384,3 @@ class _Minimizer:
         self.active, self.theta = self.active[rest], self.theta[:, rest]
         self.damping, self.newton, self.stride = self.damping[rest], self.newton[rest], self.stride[rest]
         self.state = self.state.keep(rest)
-
-
-def damped_steps(information: Array, gradient: Array, damping: Array, stride: Array) -> tuple[Array, Mask]:
-    """Return the steps of `damped_step` for a stack of targets (k, size, size), from one stacked decomposition."""
-    root = np.sqrt(np.abs(np.einsum("kii->ki", information)) + 1e-12)
-    values, vectors = np.linalg.eigh(information / (root[:, :, None] * root[:, None, :]))
-    saddle = values[:, 0] + damping <= 1e-15
-    plain = 1.0 / np.where(saddle[:, None], 1.0, values + damping[:, None])
-    lifted = stride[:, None] / (np.abs(values) + np.maximum(damping, 1e-8)[:, None])
-    inverse = np.where(saddle[:, None], lifted, plain)
-    along = np.einsum("kij,ki->kj", vectors, gradient / root)
-    return -np.einsum("kij,kj->ki", vectors, inverse * along) / root, saddle
-
-
-def damped_step(information: Array, gradient: Array, damping: float, stride: float) -> tuple[Array, float, bool]:
-    """Return the Levenberg-Marquardt step, the fall of the objective it predicts, and whether a saddle was near.
-
-    Where the (observed) information is indefinite, its eigenvalues are replaced by their absolute values: the
-    step then leaves a saddle point along the directions of negative curvature instead of being drawn into it.
-    Nothing bounds the sensible length of such a step, so it is multiplied by `stride`.
-    """
-    scale = np.abs(information.diagonal()) + 1e-12
-    damped = information.copy()
-    damped.ravel()[:: len(scale) + 1] += damping * scale
-    _, step, failed = lapack.dposv(damped, -gradient)
-    if failed:
-        root = np.sqrt(scale)
-        values, vectors = np.linalg.eigh(information / np.outer(root, root))
-        inverse = stride / (np.abs(values) + max(damping, 1e-8))
-        step = -(vectors @ (inverse * (vectors.T @ (gradient / root)))) / root
-    gain = -(gradient @ step) - 0.5 * step @ (information @ step)
-    return step, float(gain), bool(failed)

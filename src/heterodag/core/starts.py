@@ -27,7 +27,8 @@ def least_squares_starts(design: Design, shape: Coefficients) -> list[Array]:
     m, p, n = len(design.targets), shape.width, design.n_rows
     gram, moment = np.zeros(design.n_products), np.zeros((p, m))
     for block in design.blocks():
-        gram += block.products.sum(axis=1)
+        products = block.products
+        gram += products.sum(axis=1) if products is not None else block.weigh(np.ones((1, block.Z.shape[1])))[0]
         moment += block.Z @ block.Y.T
     # A whisper of ridge: near-collinear predecessors are no reason to fail at a starting point.
     inverse = np.linalg.inv(gram[design.symmetric] / n + 1e-8 * np.eye(p))

@@ -7,7 +7,8 @@ and scale, see `gaussian`); it makes the tiny ridge and the solver's tolerances 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +34,16 @@ def location_and_scale(X: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed."""
+    """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed.
+
+    `memo` keeps what is worth finding once per table, such as the knots of its columns.
+    """
 
     X: Array
     location: Array
     scale: Array
     cached: Array | None
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def standardize(cls, X: Array) -> Table:

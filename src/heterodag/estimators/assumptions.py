@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2, shapiro
+from scipy.stats import chi2
 
 from ..core.gaussian import Array
 from ..core.graph import Adjacency
 from ..core.table import Table
 from ..models.node_fits import Key, NodeFits
+from ..models.plausibility import best_normality
 from ..ordering.result import OrderResult
 from ..ordering.search import SEARCH_ROWS, search_ridge
 
-#: Residuals are far from normal when the Shapiro-Wilk statistic is below this and its p-value below the next.
-FAR_FROM_NORMAL, FAR_LEVEL = 0.99, 1e-3
 #: Level, over all variables together, at which an effect on the spread counts as found.
 SPREAD_LEVEL = 0.01
 #: Scores of the first round closer than this count as a tie.
@@ -41,16 +40,12 @@ def doubts(
 
 
 def _not_normal(fits: NodeFits, keys: list[Key]) -> str | None:
-    best, most_likely = 0.0, 0.0
-    for _, U in fits.latents(keys):
-        for row in U[:, :: max(1, U.shape[1] // 5000)]:
-            W, p = shapiro(row)
-            best, most_likely = max(best, float(W)), max(most_likely, float(p))
-    if best >= FAR_FROM_NORMAL or most_likely >= FAR_LEVEL:
+    best, far = best_normality(fits, keys)
+    if not far:
         return None
     return (
         f"The residuals of all {len(keys)} variables stay far from normal (the best Shapiro-Wilk statistic is "
-        f"{best:.3f}): the order, which looks for normal residuals, may be meaningless."
+        f"{best:.3f}): the order was not refined by likelihood, and may mean little."
     )
 
 

@@ -22,7 +22,7 @@ from ..models.node_fits import NodeFits
 from ..ordering.causal_order import OrderSettings, find_order, order_settings
 from ..ordering.result import OrderResult, Refinement
 from ..progress import progress_bar
-from ..seeds import seed_sequence
+from ..seeds import model_seed, seed_sequence
 from .assumptions import doubts
 from .base import GraphEstimator
 
@@ -35,8 +35,10 @@ class HOST(GraphEstimator):
 
     Parameters
     ----------
-    parametrization : {"linear"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors.
+    parametrization : {"linear", "spline", "mlp"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
+        or neural networks ("mlp", needs torch; its edges are tested with splines). `compare_parametrizations` helps
+        to choose.
     form : {"natural", "location-scale"}, default="natural"
         The natural parameters of the paper, or mean and log standard deviation.
     normality : str or callable, default="shapiro"
@@ -45,7 +47,8 @@ class HOST(GraphEstimator):
     tolerance : float, default=1e-4
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -64,7 +67,7 @@ class HOST(GraphEstimator):
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of tests that need randomness ("lcit"); the rest is deterministic.
+        Seed of what needs randomness ("lcit", "mlp"); the rest is deterministic.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -201,7 +204,7 @@ class HOST(GraphEstimator):
         ----------
         X : table of shape (n, d)
             The data the model was fitted to, or other rows of the same variables; the conditional models are
-            fitted to these rows.
+            fitted to these rows. Rows with missing values are treated as in `fit`.
 
         Returns
         -------
@@ -215,7 +218,8 @@ class HOST(GraphEstimator):
         if array.shape[1] != self.n_features_in_:
             raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
         table = Table.standardize(array)
-        model = ConditionalModel(self.parametrization, self.form, TEST_RIDGE)
+        seed = model_seed(seed_sequence(self.random_state))
+        model = ConditionalModel(self.parametrization, self.form, TEST_RIDGE, seed=seed)
         U = np.empty(array.shape)
         for position, target in enumerate(self.order_):
             fitted = model.fit(table, [int(j) for j in self.order_[:position]], [int(target)])
@@ -226,7 +230,7 @@ class HOST(GraphEstimator):
     def _order_settings(self) -> OrderSettings:
         return order_settings(
             self.parametrization, self.form, self.normality, self.tolerance, self.refine, self.conditioning,
-            self.max_time, self.n_jobs,
+            self.max_time, self.n_jobs, seed_sequence(self.random_state),
         )  # fmt: skip
 
     def _check_parameters(self) -> None:

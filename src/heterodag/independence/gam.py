@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import fdtrc
 
+from heterodag.core.splines import columns_per_block, spline_block
 from heterodag.errors import check_choice
 from heterodag.independence._regression import ESTIMABLE, Regression, nested, standardized
-from heterodag.independence._splines import columns_per_block, spline_block
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests
 from heterodag.independence.pairwise import check_samples
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import erfc
 
+from heterodag.core.splines import columns_per_block, smoothing_block
 from heterodag.errors import DataError, ParameterError
 from heterodag.independence._regression import linear_in, regression, standardized
-from heterodag.independence._splines import columns_per_block, smoothing_block
 from heterodag.independence.contract import Array
 from heterodag.independence.pairwise import check_samples
 

@@ -10,6 +10,7 @@ very heavy tails give single rows a leverage for which the chi-square does not h
 rejected too often. `python benchmarks/accuracy.py edges` measures the level with it.
 
 The restricted fits of one target differ only in which coefficients may move, so all of them are one batch.
+`spline_likelihood` holds the same test for splines; edges of the neural parametrisation are tested with splines too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ..models.conditional import TEST_RIDGE, ConditionalModel, Conditionals
 from ._regression import linear_in, standardized
 from .contract import Array, EdgeProblem, EdgeTests, untested
 from .pairwise import check_samples
+from .spline_likelihood import spline_drop_one_tests
 
 #: Largest contribution of one row to the likelihood-ratio statistic.
 ROW_LIMIT = 1.5
@@ -45,7 +47,7 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
     Z : (n, k) array
         Conditioning columns, possibly none.
     parametrization, form : str
-        Of the conditional Gaussian.
+        Of the conditional Gaussian; "mlp" is tested with splines.
 
     Returns
     -------
@@ -106,8 +108,10 @@ def drop_one_tests(
     model: ConditionalModel, table: Table, predecessors: list[int], target: int, tested: list[int]
 ) -> tuple[dict[str, Array], bool]:
     """Return the p-values of dropping, one at a time, the predecessors numbered `tested`; and convergence."""
-    shape = Coefficients(model.form, len(predecessors) + 1)
     parts = _parts(model.form)
+    if model.parametrization != "linear":
+        return spline_drop_one_tests(model, table, predecessors, target, tested, parts, ROW_LIMIT)
+    shape = Coefficients(model.form, len(predecessors) + 1)
     held = [_held(shape, k, part) for part in parts for k in tested]
     full, reduced = _nested_fits(model, table, predecessors, target, held)
     statistic = np.maximum(_limited_ratio(table, full, reduced), 0.0)
@@ -125,14 +129,14 @@ def _nested_fits(
     model: ConditionalModel, table: Table, predecessors: list[int], target: int, held: list[list[int]]
 ) -> tuple[Conditionals, Conditionals]:
     """Fit the full model and, for each set of held coefficients, the restricted one; none of these fits better."""
-    full = model.fit(table, predecessors, [target], thorough=True)
+    full = model.fit_lines(table, predecessors, [target], thorough=True)
     reduced = _restricted_fits(model, table, full, held)
     for _ in range(_REPAIRS):
         best = int(reduced.objective.argmin())
         if reduced.objective[best] >= full.objective[0]:
             break
         # A restricted model cannot truly fit better: the full one sat in a local optimum. Continue from there.
-        full = model.fit(table, predecessors, [target], warm=reduced.theta[:, [best]])
+        full = model.fit_lines(table, predecessors, [target], warm=reduced.theta[:, [best]])
         reduced = _restricted_fits(model, table, full, held)
     return full, reduced
 
@@ -147,7 +151,7 @@ def _restricted_fits(
         free[coefficients, column] = False
     b = slice(shape.width, 2 * shape.width)
     warm = profiled_start(design, shape, np.where(free[b], full.theta[b], 0.0), free)
-    return model.fit(table, full.predecessors, design.targets, warm=warm, free=free)
+    return model.fit_lines(table, full.predecessors, design.targets, warm=warm, free=free)
 
 
 def _limited_ratio(table: Table, full: Conditionals, reduced: Conditionals) -> Array:

@@ -6,6 +6,9 @@ likelihood ratio with it, or of the score test where that promises next to nothi
 case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the parents chosen are
 smaller than they would be for a model fixed beforehand.
 
+If the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
+all predecessors instead, with a limit on what a single row can contribute.
+
 With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
 all rows says that a parent is certain, its p-value is Wald's.
 """
@@ -21,6 +24,7 @@ from ..core.table import Table
 from ..models.conditional import TEST_RIDGE, ConditionalModel
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, Task, as_bits
+from ..models.plausibility import best_normality
 from ..ordering.search import POLISH_ROWS, search_ridge
 from .contract import Array, EdgeProblem, EdgeTests, untested
 from .likelihood import drop_one_tests, likelihood_edges
@@ -41,6 +45,8 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
     fits = _sample_fits(problem, table)
     start = problem.search.state.parents if problem.search is not None else {}
     parents = _chosen(problem, fits, start, problem.order.tolist())
+    if best_normality(fits, list(parents.items()))[1]:
+        return likelihood_edges(problem)
     _tell(problem, 0.7)
     if table.shape[0] != fits.table.shape[0]:
         fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
@@ -92,7 +98,7 @@ def _neighbours(problem: EdgeProblem, fits: NodeFits, parents: dict[int, Parents
     near = []
     for i, some in parents.items():
         worth = fits.known[i, some].worth
-        near += [(i, some[:k] + some[k + 1 :]) for k in range(len(some)) if worth[k] < certain]
+        near += [(i, some[:k] + some[k + 1 :]) for k in range(len(some)) if not worth[k] >= certain]
         promising = problem.candidates[:, i] & (fits.gains((i, some)) > -np.log(problem.alpha))
         near += [(i, tuple(sorted((*some, int(j))))) for j in np.flatnonzero(promising)]
     fits.losses(near)

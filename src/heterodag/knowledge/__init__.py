@@ -6,6 +6,6 @@ may come next (or last); methods that test edges ask it which pairs to test.
 """
 
 from .prior import PriorKnowledge, as_knowledge, resolved
-from .resolved import ResolvedKnowledge
+from .resolved import ResolvedKnowledge, last_columns, next_columns
 
-__all__ = ["PriorKnowledge", "ResolvedKnowledge", "as_knowledge", "resolved"]
+__all__ = ["PriorKnowledge", "ResolvedKnowledge", "as_knowledge", "last_columns", "next_columns", "resolved"]

@@ -62,7 +62,7 @@ class PriorKnowledge:
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
             object.__setattr__(self, name, tuple(_edge(name, item) for item in _items(name, getattr(self, name))))
-        object.__setattr__(self, "tiers", tuple(_columns("tiers", tier) for tier in _items("tiers", self.tiers)))
+        object.__setattr__(self, "tiers", tuple(_tier(tier) for tier in _items("tiers", self.tiers)))
         for name in ("roots", "leaves"):
             object.__setattr__(self, name, _columns(name, getattr(self, name)))
 
@@ -114,7 +114,9 @@ def as_knowledge(value: Any) -> PriorKnowledge | None:
         return value
     if isinstance(value, Mapping):
         return PriorKnowledge.from_dict(value)
-    raise ParameterError("prior_knowledge", "be None, a PriorKnowledge or a mapping of its arguments", value)
+    rule = "be None, a PriorKnowledge or a mapping of its arguments"
+    remedy = "Read a file with PriorKnowledge.from_json." if isinstance(value, str | Path) else ""
+    raise ParameterError("prior_knowledge", rule, value, remedy)
 
 
 def resolved(value: Any, names: Sequence[str] | None, d: int) -> ResolvedKnowledge | None:
@@ -140,6 +142,12 @@ def _items(name: str, value: Any) -> list[Any]:
 
 def _columns(name: str, value: Any) -> tuple[Column, ...]:
     return tuple(_column(name, item) for item in _items(name, value))
+
+
+def _tier(value: Any) -> tuple[Column, ...]:
+    if isinstance(value, str | int | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError("tiers", "be a list of lists of columns", value)
+    return _columns("tiers", value)
 
 
 def _column(name: str, value: Any) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -94,3 +95,23 @@ class ResolvedKnowledge:
         backwards = descendants(present) & self.settled.T
         wrong = (self.required & ~present) | (self.forbidden & present) | backwards
         return [(self.labels[i], self.labels[j]) for i, j in np.argwhere(wrong)]
+
+
+def next_columns(placed: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
+    """Return, in increasing order, the columns that may be placed after `placed`; without knowledge all others."""
+    mask = _mask(placed, d)
+    allowed = ~mask if knowledge is None else knowledge.may_come_next(mask)
+    return [int(j) for j in np.flatnonzero(allowed)]
+
+
+def last_columns(left: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
+    """Return, in increasing order, the columns of `left` that may be the last of them; without knowledge all."""
+    mask = _mask(left, d)
+    allowed = mask if knowledge is None else knowledge.may_come_last(mask)
+    return [int(j) for j in np.flatnonzero(allowed)]
+
+
+def _mask(columns: Sequence[int], d: int) -> Mask:
+    mask = np.zeros(d, dtype=bool)
+    mask[list(columns)] = True
+    return mask

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core.design import Design
-from ..core.gaussian import FORMS, Array, Mask, residuals
+from ..core.gaussian import FORMS, Array, Mask
 from ..core.solver import Coefficients, Solution, minimize, objective
 from ..core.starts import constant_start, least_squares_starts
-from ..core.table import Table, row_slices
+from ..core.table import Table
 from ..errors import check_choice
+from .fitted import Conditionals, Fitted
+from .mlp import NeuralConditionals, fit_networks
+from .spline import fit_splines
 
-PARAMETRIZATIONS = ("linear",)
+__all__ = ["PARAMETRIZATIONS", "TEST_RIDGE", "ConditionalModel", "Conditionals", "Fitted", "extend", "order_ridge"]
+
+PARAMETRIZATIONS = ("linear", "spline", "mlp")
 
 #: Ridge strength (prior precision of a coefficient in standardised units; divided by n it becomes the ridge) for
 #: likelihoods that are compared with each other. A strong ridge biases them: true coefficients can exceed 100.
@@ -37,68 +42,21 @@ _COARSE_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
-class Conditionals:
-    """Fitted conditional models of several targets given the same predecessors.
+class ConditionalModel:
+    """Which conditional Gaussian to fit.
 
     Attributes
     ----------
-    form : "natural" or "location-scale".
-    predecessors, targets : column indices.
-    theta : (size, m) coefficients in standardised units, laid out as `core.solver.Coefficients` says.
-    objective : (m,) mean loss plus ridge term, the negative penalised log-likelihood per row without constants.
-    converged : (m,) bool.
+    parametrization, form : how the parameters depend on the predecessors, and which parameters.
+    ridge : strength of the vanishing ridge (not for "mlp").
+    hidden, seed : hidden units and seed of "mlp".
     """
-
-    form: str
-    predecessors: tuple[int, ...]
-    targets: tuple[int, ...]
-    theta: Array
-    objective: Array
-    converged: Mask
-
-    def predictors(self, table: Table, rows: slice) -> tuple[Array, Array, Array | float]:
-        """Return `A`, `s` and `m` of every target on some rows."""
-        design = Design(table, self.predecessors, self.targets)
-        return Coefficients(self.form, design.width).predictors(self.theta, design.regressors(rows))
-
-    def losses(self, table: Table, rows: slice) -> Array:
-        """Return the loss of every target and row: minus the log density of the standardised value, no constant."""
-        A, s, m = self.predictors(table, rows)
-        e = residuals(self.form, table.take(self.targets, rows), A, s, m)
-        return 0.5 * (e * e - s)
-
-    def latents(self, table: Table) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks `(targets, U)` of standardised residuals, few enough at a time to bound memory."""
-        n = table.shape[0]
-        at_once = max(1, 2**22 // n)
-        for start in range(0, len(self.targets), at_once):
-            part = slice(start, start + at_once)
-            yield part, self._latents_of(table, part)
-
-    def _latents_of(self, table: Table, part: slice) -> Array:
-        some = self.part(part)
-        n = table.shape[0]
-        U = np.empty((len(some.targets), n))
-        for rows in row_slices(n, len(self.predecessors) + 6 * len(some.targets)):
-            A, s, m = some.predictors(table, rows)
-            U[:, rows] = residuals(self.form, table.take(some.targets, rows), A, s, m)
-        return U
-
-    def part(self, which: slice) -> Conditionals:
-        """Return the fits of some of the targets."""
-        return Conditionals(
-            self.form, self.predecessors, self.targets[which], self.theta[:, which],
-            self.objective[which], self.converged[which],
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ConditionalModel:
-    """Which conditional Gaussian to fit: `parametrization`, `form`, and the strength of the vanishing ridge."""
 
     parametrization: str = "linear"
     form: str = "natural"
     ridge: float = TEST_RIDGE
+    hidden: int = 4
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
@@ -113,7 +71,7 @@ class ConditionalModel:
         warm: Array | None = None,
         free: Mask | None = None,
         thorough: bool = False,
-    ) -> Conditionals:
+    ) -> Fitted:
         """Fit every target given the same predecessors by penalised maximum likelihood.
 
         Parameters
@@ -123,13 +81,32 @@ class ConditionalModel:
         predecessors, targets : sequences of column indices
             `targets` may repeat a column, to fit it under several restrictions at once.
         warm : (size, m) array, optional
-            Starting points; the constant model otherwise.
+            Starting points; the constant model otherwise. Linear parametrisation only.
         free : (size, m) bool array, optional
-            Coefficients that may move; the others stay at zero.
+            Coefficients that may move; the others stay at zero. Linear parametrisation only.
         thorough : bool
             Also start from least squares and from log squared residuals, and keep the best optimum found. The
             order by W gains nothing from it; likelihoods that are compared with each other do.
         """
+        if self.parametrization == "spline":
+            return fit_splines(self._lines(), table, predecessors, targets, thorough=thorough)
+        if self.parametrization == "mlp":
+            return fit_networks(self.form, self.hidden, self.seed, table, predecessors, targets)
+        return self.fit_lines(table, predecessors, targets, warm, free, thorough)
+
+    def _lines(self) -> ConditionalModel:
+        return replace(self, parametrization="linear")
+
+    def fit_lines(
+        self,
+        table: Table,
+        predecessors: Sequence[int],
+        targets: Sequence[int],
+        warm: Array | None = None,
+        free: Mask | None = None,
+        thorough: bool = False,
+    ) -> Conditionals:
+        """Fit the linear parametrisation; parameters as in `fit`."""
         design = Design(table, tuple(predecessors), tuple(targets))
         shape = Coefficients(self.form, design.width)
         start = constant_start(shape, len(targets)) if warm is None else warm
@@ -143,6 +120,17 @@ class ConditionalModel:
             solution.objective,
             solution.converged,
         )
+
+    def proceed(self, table: Table, previous: Fitted, predecessors: Sequence[int], targets: Sequence[int]) -> Fitted:
+        """Fit again when predecessors have been added to the end: `previous` holds the fits before that."""
+        if isinstance(previous, NeuralConditionals):
+            return fit_networks(self.form, self.hidden, self.seed, table, predecessors, targets, previous)
+        assert isinstance(previous, Conditionals)
+        if self.parametrization == "spline":
+            return fit_splines(self._lines(), table, predecessors, targets, previous)
+        kept = [previous.targets.index(i) for i in targets]
+        warm = extend(previous.theta[:, kept], self.form, len(predecessors) - len(previous.predecessors))
+        return self.fit(table, predecessors, targets, warm=warm)
 
     def _solve(self, design: Design, shape: Coefficients, start: Array, free: Mask | None) -> Solution:
         """Minimise from `start`, on a coarse sample of the rows first when there are many."""

@@ -18,12 +18,16 @@ from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
 from ..models.conditional import ConditionalModel, order_ridge
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, parent_penalty
+from ..models.plausibility import best_normality
+from ..seeds import model_seed
 from ..threads import single_threaded
 from .normality_order import FullRounds, order_by_normality
 from .result import OrderResult
 from .search import POLISH_ROWS, Search, search_order, search_ridge
 from .sparse_rounds import SparseRounds
 
+#: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
+REFINED = ("linear", "spline")
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
 _FULL_LIMIT = 20
@@ -57,6 +61,7 @@ def causal_order(
     prior_knowledge: Any = None,
     missing: str = "refuse",
     n_jobs: int | None = None,
+    random_state: Any = None,
     progress: Callable[[float], None] | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
@@ -65,8 +70,9 @@ def causal_order(
     ----------
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations, one column a variable.
-    parametrization : {"linear"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors.
+    parametrization : {"linear", "spline", "mlp"}, default="linear"
+        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
+        or neural networks ("mlp", needs torch). `compare_parametrizations` helps to choose.
     form : {"natural", "location-scale"}, default="natural"
         Which parameters: the natural ones of the paper, or mean and log standard deviation.
     normality : str or callable, default="shapiro"
@@ -76,7 +82,8 @@ def causal_order(
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -88,6 +95,8 @@ def causal_order(
         Rows with missing values: an error that counts them, or left out with a warning that does.
     n_jobs : int, optional
         Parallel workers for large tables, as joblib understands it; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of "mlp"; the others draw no random numbers.
     progress : callable, optional
         Called with the share of variables placed.
 
@@ -103,7 +112,9 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs)
+    settings = order_settings(
+        parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs, random_state
+    )
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
@@ -119,9 +130,10 @@ def order_settings(
     conditioning: str,
     max_time: float | None,
     n_jobs: int | None,
+    random_state: Any,
 ) -> OrderSettings:
     """Check the parameters of an ordering before any work."""
-    model = ConditionalModel(parametrization, form)
+    model = ConditionalModel(parametrization, form, seed=model_seed(random_state))
     check_choice("conditioning", conditioning, CONDITIONING)
     if not isinstance(refine, (bool, np.bool_)):
         raise ParameterError("refine", "be True or False", refine)
@@ -141,16 +153,19 @@ def find_order(
     progress: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[OrderResult, Search | None]:
-    """Order a table that has been checked already; also return what refinement found, if it ran."""
+    """Order a table that has been checked already; also return what refinement found, if its models are plausible."""
     table = Table.standardize(array)
     with single_threaded():
         result, parents, doubtful = _by_normality(table, settings, progress, knowledge)
         search = None
-        if settings.refine and settings.model.parametrization == "linear":
+        if settings.refine and settings.model.parametrization in REFINED:
             order = [int(j) for j in result.order]
             limits = (knowledge, settings.max_time, settings.workers)
-            search = search_order(table, settings.model.form, order, parents, *limits)
-            result = _refined(result, search)
+            search = search_order(table, settings.model, order, parents, *limits)
+            if best_normality(search.fits, list(search.state.parents.items()))[1]:
+                search = None
+            else:
+                result = _refined(result, search, knowledge)
     warn_not_converged(doubtful, column_labels(array.shape[1], names))
     return replace(result, names=names), search
 
@@ -178,11 +193,14 @@ def _by_normality(
     return result, {}, sorted(full.doubtful)
 
 
-def _refined(result: OrderResult, search: Search) -> OrderResult:
-    """Return the order after refinement, with layers of variables that are not parents of each other."""
+def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:
+    """Return the order after refinement, with layers of variables that need not precede each other."""
     layers: list[list[int]] = []
     for j in search.state.order:
-        if layers and set(layers[-1]).isdisjoint(search.state.parents[j]):
+        before = set(search.state.parents[j])
+        if knowledge is not None:
+            before.update(np.flatnonzero(knowledge.must_precede[:, j]).tolist())
+        if layers and before.isdisjoint(layers[-1]):
             layers[-1].append(j)
         else:
             layers.append([j])

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.gaussian import Array, Mask
+from ..core.gaussian import Array
 from ..core.normality import Statistic
 from ..core.table import Table
-from ..knowledge import ResolvedKnowledge
-from ..models.conditional import ConditionalModel, Conditionals, extend
+from ..knowledge import ResolvedKnowledge, next_columns
+from ..models.conditional import ConditionalModel, Fitted
 from .result import OrderResult
 
 #: One round: the variables placed so far, the newest layer, and those remaining -> the scores of the remaining.
@@ -32,13 +32,11 @@ def order_by_normality(
     layers: list[list[int]] = []
     rounds: list[Array] = []
     while remaining:
-        scores = np.full(d, np.nan)
+        scores, choice = np.full(d, np.nan), next_columns(placed, d, knowledge)
         scores[remaining] = round_scores(placed, layer, remaining)
-        allowed = _allowed(placed, d, knowledge)
-        scores[~allowed] = np.nan
+        scores[np.setdiff1d(remaining, choice)] = np.nan
         rounds.append(scores)
-        choice = np.flatnonzero(allowed)
-        layer = [int(choice[i]) for i in next_layer(scores[choice], tolerance)]
+        layer = [choice[i] for i in next_layer(scores[choice], tolerance)]
         layers.append(layer)
         placed = placed + layer
         remaining = [i for i in remaining if i not in layer]
@@ -58,12 +56,6 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
     return [int(i) for i in ranked if scores[ranked[0]] - scores[i] <= tolerance]
 
 
-def _allowed(placed: list[int], d: int, knowledge: ResolvedKnowledge | None) -> Mask:
-    mask = np.zeros(d, dtype=bool)
-    mask[placed] = True
-    return ~mask if knowledge is None else knowledge.may_come_next(mask)
-
-
 class FullRounds:
     """The paper's rounds: every remaining variable given all placed ones, starting from the previous solutions.
 
@@ -73,15 +65,15 @@ class FullRounds:
     def __init__(self, table: Table, model: ConditionalModel, statistic: Statistic) -> None:
         self.table, self.model, self.statistic = table, model, statistic
         self.doubtful: set[int] = set()
-        self._fits: Conditionals | None = None
+        self._fits: Fitted | None = None
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
-        warm = None
-        if self._fits is not None:
-            kept = [self._fits.targets.index(i) for i in remaining]
-            warm = extend(self._fits.theta[:, kept], self.model.form, len(newest))
-        self._fits = fits = self.model.fit(self.table, placed, remaining, warm=warm)
+        if self._fits is None:
+            fits: Fitted = self.model.fit(self.table, placed, remaining)
+        else:
+            fits = self.model.proceed(self.table, self._fits, placed, remaining)
+        self._fits = fits
         self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
         scores = np.empty(len(remaining))
         for part, U in fits.latents(self.table):

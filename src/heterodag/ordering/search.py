@@ -10,12 +10,16 @@ import numpy as np
 
 from ..core.table import Table
 from ..knowledge import ResolvedKnowledge
+from ..models.conditional import ConditionalModel
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import Limits, ParentChoice, parent_penalty
+from ..models.spline_fits import SplineFits
 from .refinement import State, refine_order, start_state
 
 #: With more rows than the first, the search runs on about so many; its result is then polished on at most the second.
 SEARCH_ROWS, POLISH_ROWS = 10_000, 50_000
+#: Fits with splines are dearer: their search looks at about so many rows.
+SPLINE_ROWS = 2_500
 
 
 def search_ridge(n: int) -> float:
@@ -38,20 +42,24 @@ class Search:
 
 def search_order(
     table: Table,
-    form: str,
+    model: ConditionalModel,
     order: Sequence[int],
     parents: dict[int, Parents],
     knowledge: ResolvedKnowledge | None = None,
     max_time: float | None = None,
     workers: int = 1,
 ) -> Search:
-    """Refine an order by penalised likelihood, on a sample of the rows first when there are many."""
+    """Refine an order by penalised likelihood, on a sample of the rows first when there are many.
+
+    With splines the sample is all that is looked at: their fits are dearer.
+    """
     out_of_time = _clock(max_time)
     respected = (lambda order: True) if knowledge is None else knowledge.respects_order
     order, n = [int(j) for j in order], table.shape[0]
-    for rows in dict.fromkeys((min(n, SEARCH_ROWS), min(n, POLISH_ROWS))):
+    stages = (SEARCH_ROWS, POLISH_ROWS) if model.parametrization == "linear" else (SPLINE_ROWS,)
+    for rows in dict.fromkeys(min(n, limit) for limit in stages):
         sample = table if rows == n else table.thin(-(-n // rows))
-        choice = parent_choice(sample, form, knowledge, workers)
+        choice = parent_choice(sample, model, knowledge, workers)
         state = start_state(choice, order, parents)
         score = state.total
         state = refine_order(choice, state, out_of_time, respected)
@@ -62,11 +70,12 @@ def search_order(
 
 
 def parent_choice(
-    table: Table, form: str, knowledge: ResolvedKnowledge | None = None, workers: int = 1
+    table: Table, model: ConditionalModel, knowledge: ResolvedKnowledge | None = None, workers: int = 1
 ) -> ParentChoice:
     """Return the scores of the search for a table."""
     n, d = table.shape
-    fits = NodeFits(table, form, search_ridge(n), workers=workers)
+    kind = NodeFits if model.parametrization == "linear" else SplineFits
+    fits = kind(table, model.form, search_ridge(n), workers=workers)
     limits = None if knowledge is None else Limits.of(knowledge.required, knowledge.forbidden)
     return ParentChoice(fits, parent_penalty(n, d), limits)
 

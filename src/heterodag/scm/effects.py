@@ -1,11 +1,14 @@
 """What an intervention does to one variable: mean, spread and quantiles, with intervals for the estimated mechanisms.
 
 Mean and variance are averaged over the conditional moments of the target (Rao-Blackwell), not over its draws:
-`E[y] = E[mu]` and `Var[y] = E[sigma^2] + Var[mu]`. All interventions and all draws of the coefficients share one set
-of noise, so differences are far more precise than either side.
+`E[y] = E[mu]` and `Var[y] = E[sigma^2] + Var[mu]`. All interventions share one set of noise, so differences are far more
+precise than either side.
 
-Intervals: the coefficients of every mechanism are drawn from their estimated (sandwich) normal distribution, and the
-quantity is computed for every draw; the interval is the central part of what comes out.
+Intervals are those of the delta method: the variance of a quantity is the sum, over the principal axes of the estimated
+(sandwich) covariance of every mechanism's coefficients, of the squared change that one standard error makes. Changes are
+central differences. The error of the simulation itself, seen in batches of its rows, is added. Drawing coefficients
+instead would be misled in the natural form: where the spread hardly moves, location and intercept trade off along a
+curve that a normal distribution does not follow.
 """
 
 from __future__ import annotations
@@ -14,11 +17,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..core.gaussian import Array
 from .interventions import Actions
 from .mechanism import Mechanism
 from .propagate import propagate, stream
+
+#: Batches of the simulated rows that tell the error of the simulation.
+BATCHES = 10
+#: Length of the steps of the central differences, in standard errors.
+STEP = 0.2
 
 
 @dataclass(frozen=True)
@@ -53,18 +62,13 @@ def answer(
     return np.array([mean, np.sqrt(variance), variance, *np.quantile(values, question.quantiles)])
 
 
-def drawn_mechanisms(
-    mechanisms: Sequence[Mechanism], which: Sequence[int], n_draws: int, seed: np.random.SeedSequence
-) -> Iterator[list[Mechanism]]:
-    """Yield the mechanisms with coefficients drawn from their estimated distribution, those of `which` only."""
-    roots = {j: _square_root(mechanisms[j].covariance) for j in which}
-    generators = {j: stream(seed, 2, j) for j in which}
-    for _ in range(n_draws):
-        drawn = list(mechanisms)
-        for j in which:
-            step = roots[j] @ generators[j].standard_normal(len(roots[j]))
-            drawn[j] = mechanisms[j].with_theta(mechanisms[j].theta + step)
-        yield drawn
+def moved_mechanisms(mechanism: Mechanism) -> Iterator[tuple[Mechanism, Mechanism]]:
+    """Yield the mechanism moved `STEP` standard errors to both sides along each axis of its coefficients' covariance."""
+    values, vectors = np.linalg.eigh(mechanism.covariance)
+    for value, vector in zip(values, vectors.T, strict=True):
+        if value > 0:
+            step = STEP * np.sqrt(value) * vector
+            yield mechanism.with_theta(mechanism.theta + step), mechanism.with_theta(mechanism.theta - step)
 
 
 def answers(
@@ -72,25 +76,34 @@ def answers(
     question: Question,
     noise: Array,
     actions: Sequence[Actions],
-    n_draws: int,
     seed: np.random.SeedSequence,
 ) -> tuple[Array, Array]:
-    """Return the answers (interventions, quantities) and those of every draw (draws, interventions, quantities)."""
-    main = np.array([answer(mechanisms, question, noise, do, seed) for do in actions])
-    draws = [
-        [answer(drawn, question, noise, do, seed) for do in actions]
-        for drawn in drawn_mechanisms(mechanisms, question.order, n_draws, seed)
-    ]
-    return main, np.array(draws).reshape(n_draws, *main.shape)
+    """Return the answers (interventions, quantities), and their changes (axes, interventions, quantities).
+
+    A change is what one standard error along an axis of the coefficients does, or what one batch of the simulated rows
+    adds to the error of their mean; squares of changes add up to variances.
+    """
+
+    def ask(some: Sequence[Mechanism], rows: Array = noise, own: np.random.SeedSequence = seed) -> Array:
+        return np.array([answer(some, question, rows, do, own) for do in actions])
+
+    main, changes = ask(mechanisms), []
+    for j in question.order:
+        for up, down in moved_mechanisms(mechanisms[j]):
+            above, below = ([*mechanisms[:j], moved, *mechanisms[j + 1 :]] for moved in (up, down))
+            changes.append((ask(above) - ask(below)) / (2.0 * STEP))
+    batches = np.array_split(noise, min(BATCHES, len(noise)))
+    seeds = [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 6, k)) for k in range(len(batches))]
+    changes += _simulation_changes([ask(mechanisms, *batch) for batch in zip(batches, seeds, strict=True)])
+    return main, np.array(changes).reshape(-1, *main.shape)
 
 
-def interval(draws: Array, level: float) -> tuple[Array, Array]:
-    """Return the central interval of draws (first axis)."""
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
-    return np.asarray(low), np.asarray(high)
+def _simulation_changes(batches: list[Array]) -> list[Array]:
+    """Return changes whose squares add up to the variance of the mean over batches: the error of the simulation."""
+    deviations = np.array(batches) - np.mean(batches, axis=0)
+    return list(deviations / np.sqrt(len(batches) * (len(batches) - 1)))
 
 
-def _square_root(covariance: Array) -> Array:
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+def half_width(changes: Array, level: float) -> Array:
+    """Return half the width of the interval of a quantity from its changes (first axis)."""
+    return np.asarray(ndtri(0.5 + level / 2.0) * np.sqrt(np.sum(changes**2, axis=0)))

@@ -3,10 +3,12 @@
 One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form`` and
 ``parametrization``; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), the coefficients
 ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these units,
-``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``.
+``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``. With
+splines also ``basis``, per parent the knots, the heights of every curve at the knots and its roughness, ``widths``, how
+many of these each parent uses, and ``strengths`` of the penalties (null where a parent has no curves).
 
-Another parametrisation than the linear one needs its basis in the file too: add what it consists of in
-`_basis_to_json`, read it in `_conditional`, and raise the format version.
+Another parametrisation needs what defines its predictors in the file too: add it in `_basis_to_json` and read it in
+`_mechanism`.
 """
 
 from __future__ import annotations
@@ -17,16 +19,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from .._version import __version__
+from ..core.design import Basis, linear_basis
 from ..core.gaussian import FORMS, Array
 from ..core.graph import is_dag
 from ..core.solver import Coefficients
+from ..core.splines import ColumnSpline, SplineBasis
 from ..errors import DataError, ParameterError
 from ..models.conditional import Conditionals
 from .mechanism import Mechanism
 
 FORMAT, FORMAT_VERSION = "heterodag-scm", 1
+#: Parametrisations that have a form on disk.
+SAVED = ("linear", "spline")
 
 
 def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parametrization: str, path: Path) -> None:
@@ -34,7 +41,7 @@ def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parame
     content = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
         "form": form, "parametrization": parametrization, "names": names,
-        "mechanisms": [_to_json(m, names) | _basis_to_json(parametrization) for m in mechanisms],
+        "mechanisms": [_to_json(m, names) | _basis_to_json(m.conditional, parametrization) for m in mechanisms],
     }  # fmt: skip
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     part = path.with_name(path.name + ".part")
@@ -60,11 +67,42 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _basis_to_json(parametrization: str) -> dict[str, Any]:
+def _basis_to_json(conditional: Conditionals, parametrization: str) -> dict[str, Any]:
     """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
-    if parametrization != "linear":
-        raise ParameterError("parametrization", "be 'linear' to be saved", parametrization)
+    if isinstance(conditional.basis, SplineBasis) and conditional.strengths is not None:
+        strengths = conditional.strengths[:, :, 0].tolist()
+        return {
+            "basis": [_curves_to_json(column) for column in conditional.basis.columns],
+            "widths": list(conditional.basis.widths),
+            "strengths": [[v if np.isfinite(v) else None for v in side] for side in strengths],
+        }
+    if parametrization not in SAVED:
+        raise ParameterError("parametrization", "be 'linear' or 'spline' to be saved", parametrization)
     return {}
+
+
+def _curves_to_json(column: ColumnSpline) -> dict[str, Any]:
+    curves = column.curves
+    known = {} if curves is None else {"knots": curves.x.tolist(), "heights": curves(curves.x).tolist()}
+    return known | {"roughness": column.roughness.tolist()}
+
+
+def _basis_from_json(part: dict[str, Any]) -> tuple[Basis, Array | None]:
+    if "basis" not in part:
+        return linear_basis, None
+    columns = tuple(_curves_from_json(column) for column in part["basis"])
+    strengths = np.array([[np.inf if v is None else float(v) for v in side] for side in part["strengths"]])
+    _require(strengths.shape == (2, len(columns)) == (2, len(part["parents"])), f"strengths of '{part['name']}'")
+    return SplineBasis(columns, tuple(int(width) for width in part["widths"])), strengths[:, :, None]
+
+
+def _curves_from_json(column: dict[str, Any]) -> ColumnSpline:
+    roughness = np.array(column["roughness"], dtype=np.float64)
+    if "knots" not in column:
+        return ColumnSpline(None, roughness)
+    knots, heights = (np.array(column[key], dtype=np.float64) for key in ("knots", "heights"))
+    _require(heights.shape == (len(knots), len(roughness) - 1), "heights of a curve")
+    return ColumnSpline(CubicSpline(knots, heights, bc_type="natural"), roughness)
 
 
 def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
@@ -90,7 +128,7 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
 
 def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], str, str]:
     names, form, parametrization = content["names"], content["form"], content["parametrization"]
-    _require(form in FORMS and parametrization == "linear", f"form {form!r}, parametrization {parametrization!r}")
+    _require(form in FORMS and parametrization in SAVED, f"form {form!r}, parametrization {parametrization!r}")
     _require(bool(names) and all(isinstance(n, str) for n in names) and len(set(names)) == len(names), "its names")
     parts = content["mechanisms"]
     _require([part["name"] for part in parts] == names, "one mechanism per name, in order")
@@ -104,13 +142,15 @@ def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], str, st
 
 def _mechanism(part: dict[str, Any], target: int, names: list[str], form: str) -> Mechanism:
     parents = tuple(names.index(name) for name in part["parents"])
-    k, size = len(parents), Coefficients(form, len(parents) + 1).size
+    basis, strengths = _basis_from_json(part)
+    k, width = len(parents), len(parents) + 1 if strengths is None else basis(np.zeros((len(parents), 1))).shape[0]
+    size = Coefficients(form, width).size
     scale = _numbers(part, "scale", (k + 1,))
     _require(bool((scale > 0).all()), f"scale of '{part['name']}'")
     theta = _numbers(part, "theta", (size,))
     conditional = Conditionals(
         form, tuple(range(k)), (k,), theta[:, None],
-        np.array([float(part["objective"])]), np.array([bool(part["converged"])]),
+        np.array([float(part["objective"])]), np.array([bool(part["converged"])]), basis, strengths,
     )  # fmt: skip
     return Mechanism(
         target, parents, conditional, _numbers(part, "location", (k + 1,)), scale,

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.gaussian import Array, location_scale_terms, mean_and_scale, natural_terms
+from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
+from ..core.splines import SplineBasis
 from ..core.table import Table
+from ..errors import ParameterError
 from ..models.conditional import ConditionalModel, Conditionals
 
 
@@ -83,18 +85,32 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], model: Conditio
     table = Table.standardize(X[:, columns])
     k = len(parents)
     fitted = model.fit(table, range(k), [k], thorough=True)
+    if not isinstance(fitted, Conditionals):
+        raise ParameterError("parametrization", "be 'linear' or 'spline' in a causal model", model.parametrization)
     s = fitted.predictors(table, slice(None))[1][0]
     extremes = X[np.ix_([int(s.argmin()), int(s.argmax())], list(parents))]
-    covariance = coefficient_covariance(fitted, table, model.ridge)
+    covariance = coefficient_covariance(fitted, table, penalty_weights(fitted, model.ridge))
     return Mechanism(target, tuple(parents), fitted, table.location, table.scale, extremes, covariance)
 
 
-def coefficient_covariance(fitted: Conditionals, table: Table, ridge: float) -> Array:
+def penalty_weights(fitted: Conditionals, ridge: float) -> Array:
+    """Return the quadratic penalty of every coefficient of a fit, on the scale of sums over rows."""
+    weights = np.full(len(fitted.theta), ridge)
+    if fitted.strengths is not None and isinstance(fitted.basis, SplineBasis):
+        basis = fitted.basis
+        for k, block in enumerate(basis.blocks):
+            curves = np.arange(block.start + 1, block.stop)
+            for side, strength in enumerate(fitted.strengths[:, k, 0]):
+                weights[curves + side * basis.width] = strength * basis.roughness[curves]
+    return weights
+
+
+def coefficient_covariance(fitted: Conditionals, table: Table, penalty: Array) -> Array:
     """Return the sandwich estimate of the covariance of the coefficients of one target.
 
-    `inv(H) G inv(H)` with the expected information H and the sum G of outer products of the rows' gradients: right
+    `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients: right
     also where the Gaussian is only an approximation. Both predictors are linear in the coefficients, so their
-    derivatives are the predictors of unit vectors.
+    derivatives are the predictors of unit vectors. Slopes that are exactly zero take no part in the model: they stay.
     """
     size = len(fitted.theta)
     units = replace(
@@ -115,5 +131,17 @@ def coefficient_covariance(fitted: Conditionals, table: Table, ridge: float) -> 
         gradient = gradient - moved * terms.m
         mixed = (dA + ds * terms.first[2]) @ moved.T
         information = information + mixed + mixed.T + (moved * terms.mm) @ moved.T
-    inverse = np.linalg.pinv(information + ridge * np.eye(size), hermitian=True)
-    return np.asarray(inverse @ (gradient @ gradient.T) @ inverse)
+    used = np.flatnonzero(_used(fitted.theta[:, 0], natural))
+    inverse = np.linalg.pinv(information[np.ix_(used, used)] + np.diag(penalty[used]), hermitian=True)
+    covariance = np.zeros((size, size))
+    covariance[np.ix_(used, used)] = inverse @ (gradient[used] @ gradient[used].T) @ inverse
+    return covariance
+
+
+def _used(theta: Array, natural: bool) -> Mask:
+    """Return which coefficients can move: intercepts, location, and slopes other than zero."""
+    width = (len(theta) - natural) // 2
+    used = theta != 0.0
+    used[[0, width]] = True
+    used[2 * width :] = True
+    return np.asarray(used)

@@ -17,7 +17,7 @@ from ..models.conditional import TEST_RIDGE, ConditionalModel
 from ..seeds import seed_sequence
 from ..threads import single_threaded
 from .attribution import log_spread_shares, variance_shares
-from .effects import Question, answers, interval
+from .effects import Question, answers, half_width
 from .interventions import Actions, Set, read_actions
 from .mechanism import Mechanism, fit_mechanism
 from .propagate import abduct, propagate, stream
@@ -82,7 +82,14 @@ class HeteroscedasticSCM:
 
     @classmethod
     def from_dag(
-        cls, adjacency: Any, X: Any, *, form: str = "natural", parametrization: str = "linear", names: Any = None
+        cls,
+        adjacency: Any,
+        X: Any,
+        *,
+        form: str = "natural",
+        parametrization: str = "linear",
+        names: Any = None,
+        missing: str = "refuse",
     ) -> HeteroscedasticSCM:
         """Fit the mechanism of every variable of a given DAG by maximum likelihood.
 
@@ -96,9 +103,11 @@ class HeteroscedasticSCM:
             Of the conditional models; see `HOST`.
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
+        missing : {"refuse", "drop"}, default="refuse"
+            Rows with missing values: an error that counts them, or left out with a warning that does.
         """
         model = ConditionalModel(parametrization, form, TEST_RIDGE)
-        array, found = check_data(X)
+        array, found = check_data(X, missing)
         labels = _checked_names(names, column_labels(array.shape[1], found))
         graph = read_adjacency(adjacency, labels)
         topological_order(graph)  # refuses a cycle before any fit
@@ -205,7 +214,7 @@ class HeteroscedasticSCM:
 
     def describe_do(
         self, do: Mapping[Any, Any], target: Any, *, quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9,
-        n: int = 10_000, n_draws: int = 100, random_state: Any = None,
+        n: int = 10_000, random_state: Any = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Return mean, sd, variance and quantiles of a variable under an intervention, with intervals.
 
@@ -218,9 +227,9 @@ class HeteroscedasticSCM:
         quantiles : sequence of float
             Which quantiles.
         level : float
-            Of the intervals, which cover the error of the estimated mechanisms (not of the graph).
-        n, n_draws : int
-            Simulated rows, and draws of the coefficients.
+            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the graph.
+        n : int
+            Simulated rows.
         random_state : int, Generator or None
             Seed.
 
@@ -232,14 +241,14 @@ class HeteroscedasticSCM:
         import pandas as pd
 
         question = self._question(target, quantiles)
-        main, draws = self._answers(question, [read_actions(do, self.names)], n, n_draws, level, random_state)
-        low, high = interval(draws[:, 0], level)
-        return pd.DataFrame({"value": main[0], "lower": low, "upper": high}, index=question.quantities)
+        main, changes = self._answers(question, [read_actions(do, self.names)], n, level, random_state)
+        half = half_width(changes[:, 0], level)
+        columns = {"value": main[0], "lower": main[0] - half, "upper": main[0] + half}
+        return pd.DataFrame(columns, index=question.quantities)
 
     def effect(
         self, cause: Any, effect: Any, values: Sequence[float] | None = None, *,
-        quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9, n: int = 10_000, n_draws: int = 100,
-        random_state: Any = None,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9, n: int = 10_000, random_state: Any = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Return what setting one variable does to the mean, the spread and the quantiles of another.
 
@@ -249,7 +258,7 @@ class HeteroscedasticSCM:
             The variable that is set, and the one that is looked at.
         values : (low, high), optional
             The two values of the cause; by default its mean, and its mean plus one standard deviation.
-        quantiles, level, n, n_draws, random_state
+        quantiles, level, n, random_state
             As in `describe_do`.
 
         Returns
@@ -265,15 +274,10 @@ class HeteroscedasticSCM:
         if len(given) != 2:
             raise ParameterError("values", "be two numbers, (low, high)", values)
         actions: list[Actions] = [{index: Set(check_number("values", value))} for value in given]
-        main, draws = self._answers(question, actions, n, n_draws, level, random_state)
-        low, high = interval(draws[:, 1] - draws[:, 0], level)
-        columns = {
-            "at_low": main[0],
-            "at_high": main[1],
-            "difference": main[1] - main[0],
-            "lower": low,
-            "upper": high,
-        }
+        main, changes = self._answers(question, actions, n, level, random_state)
+        difference, half = main[1] - main[0], half_width(changes[:, 1] - changes[:, 0], level)
+        columns = {"at_low": main[0], "at_high": main[1], "difference": difference}
+        columns |= {"lower": difference - half, "upper": difference + half}
         return pd.DataFrame(columns, index=question.quantities)
 
     def attribute_spread(self, target: Any, n: int = 20_000, random_state: Any = None) -> pd.DataFrame:
@@ -321,14 +325,13 @@ class HeteroscedasticSCM:
         return Question(index, (*(int(j) for j in self.order if above[j]), index), wanted)
 
     def _answers(
-        self, question: Question, actions: list[Actions], n: int, n_draws: int, level: float, random_state: Any
+        self, question: Question, actions: list[Actions], n: int, level: float, random_state: Any
     ) -> tuple[Array, Array]:
         check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
-        n, n_draws = check_integer("n", n, low=2), check_integer("n_draws", n_draws, low=2)
-        seed = seed_sequence(random_state)
+        n, seed = check_integer("n", n, low=2), seed_sequence(random_state)
         noise = stream(seed, 0).standard_normal((n, len(self.names)))
         with single_threaded():
-            return answers(self.mechanisms, question, noise, actions, n_draws, seed)
+            return answers(self.mechanisms, question, noise, actions, seed)
 
     # --- other tools ----------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def read_host(model: Any, X: Any) -> tuple[Adjacency, dict[str, Any]]:
     names = read_data(X)[1]
     if names is not None and hasattr(model, "feature_names_in_") and names != list(model.feature_names_in_):
         raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
-    settings = {key: getattr(model, key) for key in ("form", "parametrization") if hasattr(model, key)}
+    settings = {key: getattr(model, key) for key in ("form", "parametrization", "missing") if hasattr(model, key)}
     return as_adjacency(model.adjacency_), settings
 
 
@@ -61,7 +61,9 @@ def read_rows(rows: Any, labels: Sequence[str], needed: Sequence[int] | None = N
     if isinstance(rows, Mapping) or (hasattr(rows, "index") and getattr(rows, "ndim", 2) == 1):
         import pandas as pd
 
-        rows = pd.DataFrame([dict(rows)])
+        row = dict(rows)
+        # Lists are columns; numbers make one row.
+        rows = pd.DataFrame(row if any(np.ndim(value) for value in row.values()) else [row])
     array, names = read_data(rows)
     index = rows.index if hasattr(rows, "iloc") else None
     if names is None:

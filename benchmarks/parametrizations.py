@@ -1,0 +1,231 @@
+"""Which parametrisation orders and predicts better: `python benchmarks/parametrizations.py [order] [edges] [heldout]`.
+
+Adds the missing rows to benchmarks/results/parametrizations_*.csv (so an interrupted run goes on where it stopped);
+--out makes a Markdown summary of all stored rows.
+
+`order`: order divergence and seconds of `causal_order(refine=False)` with every parametrisation, beside a sort by
+marginal W, on the paper's simulation with nonlinear and linear mechanisms. `edges`: level and power of the likelihood
+test under the true order. `heldout`: `compare_parametrizations` on such tables. Seeds start at 10000; constants were
+compared on seeds below 1000.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse
+import csv
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from heterodag import causal_order, metrics, recover_dag, simulate
+from heterodag.core.graph import full_dag
+from heterodag.core.normality import shapiro_wilk
+
+GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
+FIRST_SEED = 10_000
+RESULTS = Path(__file__).parent / "results"
+
+
+def marginal_sort(X):
+    return np.argsort(-shapiro_wilk(np.ascontiguousarray(X.T)), kind="stable")
+
+
+def ordered(X, method):
+    """Return the order by one method and the processor seconds it took."""
+    start = time.process_time()
+    if method == "marginal-w":
+        order = marginal_sort(X)
+    else:
+        seed = {"random_state": 0} if method == "mlp" else {}
+        order = causal_order(X, parametrization=method, **seed).order
+    return order, time.process_time() - start
+
+
+def order_row(mechanism, version, n, graph, degree, seed, method):
+    data = simulate(n, 10, graph, degree, mechanism, random_state=seed, version=version)
+    order, seconds = ordered(data.X, method)
+    return [{"od": metrics.order_divergence(order, data.adjacency), "seconds": round(seconds, 3)}]
+
+
+def order_cells(args):
+    settings = [("nonlinear", n, v) for v in ("text", "code") for n in (2000, 5000)]
+    settings += [("linear", n, "text") for n in (500, 2000)]
+    for mechanism, n, version in settings:
+        for s in range(args.seeds):
+            for graph, degree in GRAPHS:
+                for method in args.methods:
+                    yield mechanism, version, n, graph, degree, FIRST_SEED + s, method
+
+
+def edge_rows(mechanism, version, n, graph, degree, seed, method):
+    data = simulate(n, 6, graph, degree, mechanism, random_state=seed, version=version)
+    pvalues = recover_dag(data.X, data.order, parametrization=method).pvalues
+    tested = full_dag(data.order).astype(bool)
+    return [
+        {"edge": int(e), "pvalue": float(f"{p:.3g}")}
+        for e, p in zip(data.adjacency[tested], pvalues[tested], strict=True)
+    ]
+
+
+def edges_cells(args):
+    for n in (500, 2000):
+        for s in range(args.edge_seeds):
+            for version in ("text", "code"):
+                for mechanism in ("nonlinear", "linear"):
+                    for method in ("linear", "spline"):
+                        yield mechanism, version, n, "ER", 1, FIRST_SEED + s, method
+
+
+def heldout_rows(mechanism, version, n, graph, degree, seed, method):
+    from heterodag import compare_parametrizations
+
+    data = simulate(n, 10, graph, degree, mechanism, random_state=seed, version=version)
+    found = compare_parametrizations(data.X, data.order, parametrizations=(method,), random_state=0)
+    return [{"loglik": round(float(found.frame["loglik"].mean()), 5)}]
+
+
+def heldout_cells(args):
+    for mechanism in ("nonlinear", "linear"):
+        for s in range(args.heldout_seeds):
+            for graph, degree in GRAPHS:
+                for method in ("linear", "spline", "mlp"):
+                    yield mechanism, "text", 2000, graph, degree, FIRST_SEED + s, method
+
+
+KEYS = ("mechanism", "version", "n", "graph", "degree", "seed", "method")
+PARTS = {
+    "order": (order_cells, order_row, ("od", "seconds")),
+    "edges": (edges_cells, edge_rows, ("edge", "pvalue")),
+    "heldout": (heldout_cells, heldout_rows, ("loglik",)),
+}
+
+
+def stored(part):
+    """Return the rows of a part that ran before, numbers as numbers."""
+    path = RESULTS / f"parametrizations_{part}.csv"
+    if not path.exists():
+        return []
+    with open(path) as file:
+        return [{k: _number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+
+
+def _number(text):
+    try:
+        return float(text) if "." in text or "e" in text else int(text)
+    except ValueError:
+        return text
+
+
+def run(part, args):
+    """Append the rows of every cell that has none yet."""
+    cells, work, columns = PARTS[part]
+    path = RESULTS / f"parametrizations_{part}.csv"
+    done = {tuple(row[k] for k in KEYS) for row in stored(part)}
+    fresh = not path.exists()
+    with open(path, "a", newline="") as file:
+        writer = csv.DictWriter(file, [*KEYS, *columns])
+        if fresh:
+            writer.writeheader()
+        for cell in cells(args):
+            if cell in done or cell[-1] not in (*args.methods, "marginal-w"):
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rows = work(*cell)
+            writer.writerows([dict(zip(KEYS, cell, strict=True)) | row for row in rows])
+            file.flush()
+
+
+def order_lines(rows):
+    lines = ["### Order divergence, d = 10, `refine=False`", ""]
+    lines += [
+        "| mechanisms | generator | n | tables | marginal W | linear | spline | mlp | spline / linear | spline / W |",
+        "|---|" + "---|" * 9,
+    ]
+    for mechanism, version, n in sorted({(r["mechanism"], r["version"], r["n"]) for r in rows}):
+        some = [r for r in rows if (r["mechanism"], r["version"], r["n"]) == (mechanism, version, n)]
+        od = {m: [r["od"] for r in some if r["method"] == m] for m in ("marginal-w", "linear", "spline", "mlp")}
+        mean = {m: np.mean(v) if v else np.nan for m, v in od.items()}
+        cells = " | ".join(f"{mean[m]:.2f}" if od[m] else "" for m in od)
+        ratios = f"{mean['spline'] / mean['linear']:.2f} | {mean['spline'] / mean['marginal-w']:.2f}"
+        tables = "/".join(str(k) for k in sorted({len(v) for v in od.values() if v}, reverse=True))
+        lines.append(f"| {mechanism} | {version} | {n} | {tables} | {cells} | {ratios} |")
+    return [*lines, "", *seconds_lines(rows)]
+
+
+def seconds_lines(rows):
+    lines = ["### Processor seconds of one order, d = 10 (median)", ""]
+    lines += ["| mechanisms | n | linear | spline | mlp | spline / linear |", "|---|" + "---|" * 5]
+    for mechanism, n in sorted({(r["mechanism"], r["n"]) for r in rows}):
+        time_of = {
+            m: [r["seconds"] for r in rows if (r["mechanism"], r["n"], r["method"]) == (mechanism, n, m)]
+            for m in ("linear", "spline", "mlp")
+        }
+        middle = {m: np.median(v) if v else np.nan for m, v in time_of.items()}
+        cells = " | ".join(f"{middle[m]:.2f}" if time_of[m] else "" for m in time_of)
+        lines.append(f"| {mechanism} | {n} | {cells} | {middle['spline'] / middle['linear']:.1f} |")
+    return lines
+
+
+def edges_lines(rows):
+    lines = ["### Likelihood edge test, true order, ER-1, d = 6", ""]
+    lines += [
+        "| mechanisms | n | parametrisation | null pairs | level 0.05 | level 0.001 | edges | power 0.001 |",
+        "|---|" + "---|" * 7,
+    ]
+    for mechanism, n, method in sorted({(r["mechanism"], r["n"], r["method"]) for r in rows}):
+        some = [r for r in rows if (r["mechanism"], r["n"], r["method"]) == (mechanism, n, method)]
+        null, edge = (np.array([r["pvalue"] for r in some if r["edge"] == e]) for e in (0, 1))
+        level = f"{(null < 0.05).mean():.3f} | {(null < 0.001).mean():.4f}"
+        power = f"{len(edge)} | {(edge < 0.001).mean():.3f}"
+        lines.append(f"| {mechanism} | {n} | {method} | {len(null)} | {level} | {power} |")
+    return lines
+
+
+def heldout_lines(rows):
+    lines = ["### Held-out log-likelihood per value given the true predecessors, n = 2000, d = 10", ""]
+    lines += ["| mechanisms | graphs | tables | linear | spline | mlp |", "|---|" + "---|" * 5]
+    for mechanism in ("nonlinear", "linear"):
+        for graph, degree in GRAPHS:
+            some = [r for r in rows if (r["mechanism"], r["graph"], r["degree"]) == (mechanism, graph, degree)]
+            found = {m: [r["loglik"] for r in some if r["method"] == m] for m in ("linear", "spline", "mlp")}
+            cells = " | ".join(f"{np.mean(v):.3f}" if v else "" for v in found.values())
+            lines.append(f"| {mechanism} | {graph}-{degree} | {len(found['spline'])} | {cells} |")
+    return lines
+
+
+LINES = {"order": order_lines, "edges": edges_lines, "heldout": heldout_lines}
+
+
+def write_summary(path):
+    """Replace what is between the two markers of a page by tables of all stored rows."""
+    begin, end = "<!-- figures:begin -->", "<!-- figures:end -->"
+    text = path.read_text()
+    tables = "\n\n".join("\n".join(LINES[part](rows)) for part in PARTS if (rows := stored(part)))
+    path.write_text(text[: text.index(begin) + len(begin)] + "\n" + tables + "\n" + text[text.index(end) :])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help="of: " + ", ".join(PARTS))
+    parser.add_argument("--methods", nargs="+", default=["marginal-w", "linear", "spline", "mlp"])
+    parser.add_argument("--seeds", type=int, default=10, help="tables per setting of `order`")
+    parser.add_argument("--edge-seeds", type=int, default=10, help="tables per setting of `edges`")
+    parser.add_argument("--heldout-seeds", type=int, default=3, help="tables per setting of `heldout`")
+    parser.add_argument("--out", type=Path, help="Markdown page whose figures to replace by all rows stored so far")
+    args = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    for part in args.parts:
+        run(part, args)
+        print("\n".join(LINES[part](stored(part))), "\n", flush=True)
+    if args.out:
+        write_summary(args.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""CAM: causal additive models, without R."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..core.graph import topological_order
+from ..core.splines import columns_per_block, spline_block
+from ..core.table import location_and_scale
+from ..errors import check_integer
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
+from ..ordering.cam import boosted_neighbours, greedy_graph
+from .ordering import Ordering, OrderingEstimator, Report
+
+#: Columns of the spline of one predecessor, and rows that each column of the largest design needs at least.
+MOST_COLUMNS, ROWS_PER_COLUMN = 6, 5
+#: Columns of the curves that select neighbours: rough ones are enough.
+NEIGHBOUR_COLUMNS = 4
+
+
+class CAM(OrderingEstimator):
+    """Search the order that maximises the likelihood of additive models with Gaussian noise, then prune.
+
+    It assumes `X_i = sum_j f_ij(X_j) + E_i` with smooth curves, at least some of them not straight lines, and
+    Gaussian noise whose variance is constant but may differ between variables. The units of columns do not matter.
+
+    Parameters
+    ----------
+    max_neighbours : int or None, default=10
+        Preliminary neighbourhood selection: in tables of more than 20 columns, each variable keeps at most this many
+        possible causes, those that boosting an additive regression picks first. None switches it off.
+    selection : str or callable, default="gam"
+        Edge test for the pruning; see `recover_dag`.
+    alpha : float, default=0.001
+        Significance level of the edge test.
+    correction : {"none", "holm", "bh"}, default="none"
+        Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
+    n_jobs : int, optional
+        Parallel workers for the edge tests; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of edge tests that need randomness; the search has none.
+    max_seconds : float, optional
+        Time limit; beyond it `fit` raises `TimeLimitError`.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    order_ : (d,) column indices, causes first: of the graph before pruning, the smallest index first where it (and prior
+        knowledge) leaves a choice.
+    layers_ : list of lists of column indices, one each.
+    unpruned_ : (d, d) int8; the graph that the search ended with, required edges among it.
+    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : (d, d); of the edges of `unpruned_` that are not required, NaN elsewhere.
+    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+
+    Notes
+    -----
+    Buehlmann, Peters and Ernest, "CAM: causal additive models, high-dimensional order search and penalized
+    regression", Annals of Statistics 2014: preliminary neighbourhood selection, greedy addition of the edge that gains
+    most, pruning by tests. Deviations: regression splines (natural cubic) with variances over degrees of freedom left
+    in place of penalised ones, so the search ends by itself when no edge gains; by default the pruning uses a covariance
+    that stays valid when variances move ("gam-classical" is the paper's). As in the paper, an edge is tested given the
+    other parents of its effect; `recover_dag(X, model.order_)` tests every pair given all earlier variables.
+    Validated here on nonlinear additive data with Gaussian noise and as many edges as columns, where it finds nearly a
+    true order and nearly the graph; in dense graphs the greedy search can take a wrong edge early.
+
+    Examples
+    --------
+    >>> from heterodag import CAM, simulate
+    >>> CAM().fit(simulate(500, 4, random_state=1).X).order_.shape
+    (4,)
+    """
+
+    #: Up to this many columns every other column is a possible cause.
+    _SMALL = 20
+
+    def __init__(
+        self,
+        max_neighbours: int | None = 10,
+        selection: str | Callable[..., Any] = "gam",
+        alpha: float = 0.001,
+        correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_neighbours = max_neighbours
+        self.selection = selection
+        self.alpha = alpha
+        self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
+        n, d = X.shape
+        location, scale = location_and_scale(X)
+        Y = (X - location) / scale
+        allowed, most = ~np.eye(d, dtype=bool), d - 1
+        if known is not None:
+            allowed &= ~known.forbidden
+        if self.max_neighbours is not None and d > self._SMALL:
+            most = min(most, int(self.max_neighbours))
+            allowed = boosted_neighbours(Y, spline_blocks(Y, min(NEIGHBOUR_COLUMNS, n // 10)), most, allowed)
+        if known is not None:
+            most = max(most, int((allowed | known.required).sum(axis=0).max()))
+        width = columns_per_block(n, most, MOST_COLUMNS, ROWS_PER_COLUMN)
+        graph = greedy_graph(Y, spline_blocks(Y, width), allowed, report, known)
+        self.unpruned_ = graph.astype(np.int8)
+        return Ordering(topological_order(graph if known is None else graph | known.must_precede), graph=graph)
+
+    def _check_parameters(self) -> None:
+        if self.max_neighbours is not None:
+            check_integer("max_neighbours", self.max_neighbours, low=1)
+        super()._check_parameters()
+
+
+def spline_blocks(Y: Array, width: int) -> list[Array]:
+    """Return the spline columns of every column of `Y`."""
+    return [spline_block(column, max(width, 1)) for column in Y.T]

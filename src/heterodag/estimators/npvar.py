@@ -1,0 +1,122 @@
+"""NPVar: nonlinear models whose noise has the same variance everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..core.splines import columns_per_block, spline_block
+from ..errors import check_number
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
+from ..ordering.variance_orders import additive_log_variances, growing_order
+from .ordering import Ordering, OrderingEstimator, Report
+
+#: Columns of the spline of one predecessor, and rows that each column of the design needs at least.
+MOST_COLUMNS, ROWS_PER_COLUMN = 10, 5
+
+
+class NPVar(OrderingEstimator):
+    """Order the columns by their variance given additive spline regressions on those already placed.
+
+    It assumes `X_i = f_i(causes) + E_i` with noise of equal variance (more generally, an expected conditional
+    variance that does not fall from cause to effect): then a variable whose causes are all placed has the smallest
+    conditional variance of those left. Here f_i is a sum of curves of single causes. Rescaled columns break
+    the assumption.
+
+    Parameters
+    ----------
+    eta : float, default=0.0
+        Columns whose conditional variance lies less than this above the smallest are placed together as a layer,
+        in the units of the data; 0 places one column at a time.
+    selection : str or callable, default="gam"
+        Edge test; see `recover_dag`.
+    alpha : float, default=0.001
+        Significance level of the edge test.
+    correction : {"none", "holm", "bh"}, default="none"
+        Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
+    n_jobs : int, optional
+        Parallel workers for the edge tests; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of edge tests that need randomness.
+    max_seconds : float, optional
+        Time limit; beyond it `fit` raises `TimeLimitError`.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    order_ : (d,) column indices, causes first.
+    layers_ : list of lists of column indices that were placed together.
+    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
+    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+
+    Notes
+    -----
+    Gao, Ding and Aragam, "A polynomial-time algorithm for learning nonparametric causal graphs", NeurIPS 2020,
+    algorithm 1. Deviations: regression splines (natural cubic, up to 10 columns per predecessor, fewer while all
+    together exceed a fifth of the rows) with a sum of squares divided by the degrees of freedom left, in place of
+    penalised splines; the same rows for the regression and its variance. Validated here on nonlinear data with equal
+    variances, where it finds a true order, and against least squares written out.
+
+    Examples
+    --------
+    >>> from heterodag import NPVar, simulate
+    >>> NPVar().fit(simulate(500, 4, random_state=1).X).order_.shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        eta: float = 0.0,
+        selection: str | Callable[..., Any] = "gam",
+        alpha: float = 0.001,
+        correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.eta = eta
+        self.selection = selection
+        self.alpha = alpha
+        self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
+        log_variances = additive_log_variances(X, spline_design(X))
+        return Ordering(*growing_order(X.shape[1], log_variances, float(self.eta), report, known))
+
+    def _check_parameters(self) -> None:
+        check_number("eta", self.eta, low=0.0)
+        super()._check_parameters()
+
+
+def spline_design(X: Array) -> Callable[[list[int]], Array]:
+    """Return a function from columns to the spline columns of all of them, narrower the more there are."""
+    made: dict[tuple[int, int], Array] = {}
+
+    def design(columns: list[int]) -> Array:
+        width = columns_per_block(len(X), len(columns), MOST_COLUMNS, ROWS_PER_COLUMN)
+        for column in columns:
+            if (column, width) not in made:
+                made[column, width] = spline_block(X[:, column], width)
+        return np.hstack([made[column, width] for column in columns])
+
+    return design

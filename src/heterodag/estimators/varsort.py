@@ -1,0 +1,92 @@
+"""VarSort: the order by marginal variance, the baseline that every comparison on raw data needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..knowledge import PriorKnowledge, ResolvedKnowledge
+from ..ordering.variance_orders import varsort_order
+from .ordering import Ordering, OrderingEstimator, Report
+
+
+class VarSort(OrderingEstimator):
+    """Order the columns by increasing variance, then test every pair for an edge.
+
+    It assumes that effects vary more than their causes, which holds in many simulations (each variable adds its noise
+    to what it inherits) and means nothing once columns have been rescaled. A method that does not beat it on raw
+    data has learned the units.
+
+    Parameters
+    ----------
+    selection : str or callable, default="likelihood"
+        Edge test; see `recover_dag`.
+    alpha : float, default=0.001
+        Significance level of the edge test.
+    correction : {"none", "holm", "bh"}, default="none"
+        Correction for multiple testing over all tested pairs.
+    prior_knowledge : PriorKnowledge, optional
+        Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
+    missing : {"refuse", "drop"}, default="refuse"
+        Rows with missing values: an error that counts them, or left out with a warning that does.
+    n_jobs : int, optional
+        Parallel workers for the edge tests; the result does not depend on it.
+    random_state : int, Generator or None
+        Seed of edge tests that need randomness.
+    max_seconds : float, optional
+        Time limit; beyond it `fit` raises `TimeLimitError`.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    order_ : (d,) column indices, causes first; equal variances by index.
+    layers_ : list of lists of column indices, one each.
+    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
+    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+
+    Notes
+    -----
+    Reisach, Seiler and Weichwald, "Beware of the Simulated DAG! Causal Discovery Benchmarks May Be Easy to Game",
+    NeurIPS 2021. Validated here against `numpy.argsort` of the variances on 100 random tables and against orders
+    computed with other code.
+
+    Examples
+    --------
+    >>> from heterodag import VarSort, simulate
+    >>> VarSort().fit(simulate(500, 4, random_state=1).X).order_.shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        selection: str | Callable[..., Any] = "likelihood",
+        alpha: float = 0.001,
+        correction: str = "none",
+        prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
+        missing: str = "refuse",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.selection = selection
+        self.alpha = alpha
+        self.correction = correction
+        self.prior_knowledge = prior_knowledge
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    def _find_order(
+        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+    ) -> Ordering:
+        order = varsort_order(X, known)
+        report(1.0)
+        return Ordering(order)

@@ -1,0 +1,273 @@
+"""Additive splines in both predictors: `A` and `s` are sums of smooth functions, one per predecessor.
+
+Every predecessor is part of a fit with its straight line, as in the linear parametrisation. Its curves join when a
+score test says that the likelihood wants them, in `A` and `s` with a smoothness penalty each whose strengths are chosen
+by approximate marginal likelihood (`core.smoothing`); curves that end up almost flat leave again. Most pairs need no
+curves, so most fits stay as small, as stable and as fast as linear ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.design import Design
+from ..core.gaussian import Array, Index, Mask
+from ..core.smoothing import PenaltyBlock, minimize_smoothly
+from ..core.solver import Coefficients, objective, row_scores
+from ..core.splines import ColumnSpline, SplineBasis, column_spline
+from ..core.table import Table
+from .fitted import Conditionals
+
+if TYPE_CHECKING:
+    from .conditional import ConditionalModel
+
+#: Basis columns per predecessor, its line included: a multiple of the cube root of the rows, between these. Fewer
+#: than 20 miss the faster waves of the paper's simulation (seeds below 1000); the penalty keeps the rest smooth.
+FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
+#: Rows that decide on knots and curves, spread evenly over larger tables.
+_ROWS_FOR_KNOTS = 20_000
+#: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
+#: effective coefficients than this remain.
+JOIN, LEAVE = 2.0, 0.5
+#: Times that new curves are looked for; each time those that join are fitted together.
+_SWEEPS = 3
+#: Strength that curves start with, in units in which a coefficient of 1 is large.
+_FIRST_STRENGTH = 0.1
+#: Predicted gain in mean log-likelihood at which a fit ends: W does not see anything smaller.
+_TOLERANCE, _MAX_ITERATIONS = 1e-6, 400
+#: With more rows than this, new curves are first fitted on a coarse sample.
+_COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
+
+
+def basis_width(n: int) -> int:
+    """Return the number of basis columns of a predecessor in a table of n rows, its line included."""
+    return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), FEWEST_COLUMNS, MOST_COLUMNS))
+
+
+def spline_of(table: Table, column: int) -> ColumnSpline:
+    """Return the spline basis of one standardised column: call it with values, (rows,) -> (k, rows), line first.
+
+    Its `roughness` (k,) holds the relative penalty of every basis column. The basis is found once per table.
+    """
+    key = ("spline", column)
+    if key not in table.memo:
+        n = table.shape[0]
+        x = table.take([column], slice(None, None, max(1, n // _ROWS_FOR_KNOTS)))[0]
+        table.memo[key] = column_spline(x, basis_width(n))
+    found: ColumnSpline = table.memo[key]
+    return found
+
+
+def spline_basis(table: Table, predecessors: Sequence[int], widths: Sequence[int] | None = None) -> SplineBasis:
+    """Return the design of several predecessors, each with all its basis columns or the first `widths`."""
+    columns = tuple(spline_of(table, j) for j in predecessors)
+    most = [column.width for column in columns]
+    return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
+
+
+@dataclass(frozen=True)
+class SplineDesign:
+    """The part of the full spline design that one target uses: all lines, and the curves that have joined.
+
+    Attributes
+    ----------
+    design : rows `rows` of the full design, for this target alone.
+    shape : layout of its coefficients.
+    basis : of the design.
+    coefficients : where these sit among the coefficients of the full design.
+    curves : per predecessor with curves, its position and its design rows (curves only).
+    """
+
+    design: Design
+    shape: Coefficients
+    basis: SplineBasis
+    coefficients: Index
+    curves: dict[int, Index]
+
+    @classmethod
+    def make(
+        cls, form: str, table: Table, predecessors: Sequence[int], target: int, widths: Sequence[int]
+    ) -> SplineDesign:
+        """Return the design of a target with the first `widths` basis columns of each predecessor."""
+        full, basis = spline_basis(table, predecessors), spline_basis(table, predecessors, widths)
+        kept = [np.arange(b.start, b.start + w) for b, w in zip(full.blocks, basis.widths, strict=True)]
+        rows = np.concatenate([[0], *kept]).astype(np.intp)
+        design = Design(table, tuple(predecessors), (target,), basis, wide=True)
+        curves = {k: np.arange(b.start + 1, b.stop) for k, b in enumerate(basis.blocks) if b.stop - b.start > 1}
+        coefficients = Coefficients(form, full.width).embed(rows)
+        return cls(design, Coefficients(form, design.width), basis, coefficients, curves)
+
+    def line_ridge(self, strength: float) -> Array:
+        """Return the ridge (size, 1) of the lines; curves have none."""
+        ridge = self.shape.ridge(strength / self.design.n_rows)
+        for rows in self.curves.values():
+            ridge[rows] = ridge[self.shape.width + rows] = 0.0
+        return ridge
+
+    def penalties(self) -> list[PenaltyBlock]:
+        """Return the penalties of the curves: for each predecessor that of `A`, then that of `s`."""
+        p, weights = self.shape.width, self.basis.roughness
+        return [PenaltyBlock(rows + part * p, weights[rows]) for rows in self.curves.values() for part in (0, 1)]
+
+
+def fit_splines(
+    lines: ConditionalModel,
+    table: Table,
+    predecessors: Sequence[int],
+    targets: Sequence[int],
+    previous: Conditionals | None = None,
+    thorough: bool = False,
+) -> Conditionals:
+    """Fit every target given the same predecessors.
+
+    Parameters
+    ----------
+    lines : ConditionalModel
+        The linear model: its form, and its ridge for the lines.
+    table : Table
+        Standardised data.
+    predecessors, targets : sequences of column indices
+        What predicts, what is predicted.
+    previous : Conditionals, optional
+        Fits of these targets (and others) given the first of these predecessors, to start from.
+    thorough : bool
+        Start from several points, as in `ConditionalModel.fit`.
+    """
+    fits = _Fits(lines, table, tuple(predecessors), tuple(targets))
+    if previous is not None:
+        fits.take_over(previous)
+    straight = [i for i in range(len(targets)) if not fits.curved(i).any()]
+    fits.solve_lines(straight, thorough and previous is None)
+    for i in sorted(set(range(len(targets))) - set(straight)):
+        fits.solve_curves(i)
+    pending = list(range(len(targets)))
+    for _ in range(_SWEEPS):
+        pending = fits.add_curves(pending)
+    return fits.result()
+
+
+@dataclass
+class _Fits:
+    """Fits under way: coefficients in the layout of the full design, strengths infinite where there are no curves."""
+
+    lines: ConditionalModel
+    table: Table
+    predecessors: tuple[int, ...]
+    targets: tuple[int, ...]
+    theta: Array = field(init=False)
+    strengths: Array = field(init=False)
+    objective: Array = field(init=False)
+    converged: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        m, self.form = len(self.targets), self.lines.form
+        self.basis = spline_basis(self.table, self.predecessors)
+        self.shape = Coefficients(self.form, self.basis.width)
+        self.theta, self.strengths = np.zeros((self.shape.size, m)), np.full((2, len(self.predecessors), m), np.inf)
+        self.objective, self.converged = np.zeros(m), np.ones(m, bool)
+        self.left = np.zeros((len(self.predecessors), m), bool)
+
+    def take_over(self, previous: Conditionals) -> None:
+        kept = [previous.targets.index(t) for t in self.targets]
+        width = (len(previous.theta) - (self.form == "natural")) // 2
+        self.theta[self.shape.embed(np.arange(width))] = previous.theta[:, kept]
+        if previous.strengths is not None:
+            self.strengths[:, : len(previous.predecessors)] = previous.strengths[:, :, kept]
+
+    def curved(self, i: int) -> Mask:
+        return np.asarray(np.isfinite(self.strengths[:, :, i]).any(axis=0))
+
+    def solve_lines(self, which: list[int], thorough: bool) -> None:
+        """Fit targets without curves, all at once."""
+        if not which:
+            return
+        own = self.shape.embed(np.array([0, *(b.start for b in self.basis.blocks)], dtype=np.intp))
+        there = np.ix_(own, np.array(which))
+        targets = [self.targets[i] for i in which]
+        found = self.lines.fit_lines(self.table, self.predecessors, targets, self.theta[there], thorough=thorough)
+        self.theta[there] = found.theta
+        self.objective[which], self.converged[which] = found.objective, found.converged
+
+    def solve_curves(self, i: int, coarse_first: bool = False) -> None:
+        """Fit one target with its curves and choose their strengths; drop curves that end up almost flat."""
+        widths = np.where(self.curved(i), MOST_COLUMNS, 1).tolist()
+        part = SplineDesign.make(self.form, self.table, self.predecessors, self.targets[i], widths)
+        start, ridge = self.theta[part.coefficients, i][:, None], part.line_ridge(self.lines.ridge)
+        strengths = np.array([[self.strengths[side, k, i]] for k in part.curves for side in (0, 1)])
+        if coarse_first and part.design.n_rows > _COARSE_ROWS:
+            start, strengths = _coarse_start(part, start, ridge, strengths)
+        found, strengths, edf = minimize_smoothly(
+            part.design, part.shape, start, ridge, part.penalties(), strengths, _TOLERANCE, _MAX_ITERATIONS
+        )
+        self.theta[part.coefficients, i] = found.theta[:, 0]
+        self.objective[i], self.converged[i] = found.objective[0], found.converged[0]
+        for number, k in enumerate(part.curves):
+            own = slice(2 * number, 2 * number + 2)
+            if edf[own].max() >= LEAVE:
+                self.strengths[:, k, i] = strengths[own, 0]
+            else:
+                self._drop(i, k)
+
+    def _drop(self, i: int, k: int) -> None:
+        block = self.basis.blocks[k]
+        curves = self.shape.of_block(slice(block.start + 1, block.stop))
+        self.theta[curves, i], self.strengths[:, k, i], self.left[k, i] = 0.0, np.inf, True
+
+    def add_curves(self, which: list[int]) -> list[int]:
+        """Fit the curves that the score test asks for; return the targets that got some."""
+        if not which or not self.predecessors:
+            return []
+        wanted = np.asarray((self._scores(which) > JOIN).any(axis=0))
+        changed = []
+        for position, i in enumerate(which):
+            new = wanted[:, position] & ~self.curved(i) & ~self.left[:, i]
+            if new.any():
+                self.strengths[:, new, i] = _FIRST_STRENGTH
+                self.solve_curves(i, coarse_first=True)
+                changed.append(i)
+        return changed
+
+    def _scores(self, which: list[int]) -> Array:
+        """Return by how many standard deviations the score of each predecessor's curves exceeds chance: (2, k, m).
+
+        The statistic is the slope of the marginal likelihood at infinite strength, `sum(u^2 / roughness)` minus its
+        expectation. The variances of the scores `u` are the smaller of those seen in the rows and those expected:
+        where a few rows fit badly the former are too large, where the model is still wrong the latter can be.
+        """
+        design = Design(self.table, self.predecessors, tuple(self.targets[i] for i in which), self.basis, wide=True)
+        u, seen, expected = (np.zeros((2, len(which), design.width)) for _ in range(3))
+        for block in design.blocks():
+            slopes, squares = row_scores(self.shape, self.theta[:, which], block)
+            u += slopes @ block.Z.T
+            seen += slopes**2 @ (block.Z**2).T
+            expected += squares @ (block.Z**2).T
+        v = np.minimum(seen, expected)
+        out = np.full((2, len(self.predecessors), len(which)), -np.inf)
+        for k, b in enumerate(self.basis.blocks):
+            if b.stop - b.start > 1:
+                curves = slice(b.start + 1, b.stop)
+                weights = 1.0 / self.basis.roughness[curves]
+                spread = np.sqrt(2.0 * v[:, :, curves] ** 2 @ weights**2)
+                out[:, k] = ((u[:, :, curves] ** 2 - v[:, :, curves]) @ weights) / np.maximum(spread, 1e-300)
+        return out
+
+    def result(self) -> Conditionals:
+        return Conditionals(
+            self.form, self.predecessors, self.targets, self.theta, self.objective, self.converged,
+            self.basis, self.strengths,
+        )  # fmt: skip
+
+
+def _coarse_start(part: SplineDesign, start: Array, ridge: Array, strengths: Array) -> tuple[Array, Array]:
+    """Return coefficients and strengths found on a sample of the rows, if they suit all of them."""
+    step = part.design.n_rows // _COARSE_ROWS + 1
+    found, moved, _ = minimize_smoothly(
+        part.design.thin(step), part.shape, start, ridge * step, part.penalties(), strengths, _COARSE_TOLERANCE,
+        _MAX_ITERATIONS,
+    )  # fmt: skip
+    before, after = (objective(part.design, part.shape, theta, ridge) for theta in (start, found.theta))
+    return (found.theta, moved) if after[0] < before[0] else (start, strengths)

@@ -1,0 +1,147 @@
+"""Remembered fits with splines: the same questions as `node_fits`, asked of additive models with curves.
+
+The loss of a model is its penalised loss plus half of ln n for every effective coefficient that its curves spend; lines are
+paid for by the price per parent. New parents are screened by the scores of their lines and of their curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..core.solver import derivatives, row_terms
+from ..core.table import Table
+from .conditional import ConditionalModel, Conditionals
+from .node_fits import Key, NodeFit, NodeFits
+from .spline import MOST_COLUMNS, SplineDesign, fit_splines, spline_of
+
+#: A curve's score counts from this many standard deviations above chance, so many nats for each.
+_CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
+
+
+class SplineFits(NodeFits):
+    """Fits of the variables of one table by splines, made on demand."""
+
+    def __init__(self, table: Table, form: str, strength: float, workers: int = 1) -> None:
+        super().__init__(table, form, strength, workers=workers)
+        self._models: dict[Key, Conditionals] = {}
+        self._columns: list[Array] = []
+
+    def losses(self, keys: Iterable[Key], squares: bool = True) -> list[float]:
+        """Return the loss of every variable given its parents, fitting what is not known yet."""
+        keys = list(keys)
+        missing = [key for key in dict.fromkeys(keys) if key not in self.known]
+        jobs = [(self.table, self.form, self.strength, key) for key in missing]
+        for key, (fit, model) in zip(missing, self._map(fit_curves, jobs), strict=True):
+            self.known[key], self._models[key] = fit, model
+        return [self.known[key].loss for key in keys]
+
+    def prepare_gains(self, keys: Iterable[Key]) -> None:
+        """Make the score tests of several models."""
+        missing = [key for key in dict.fromkeys(keys) if key not in self._wanted]
+        self.losses(missing)
+        for key in missing:
+            self._wanted[key] = self._gains_of(key)
+
+    def polish(self, keys: Iterable[Key]) -> None:
+        """Do nothing: fits with splines are not cut short."""
+
+    def latents(self, keys: Sequence[Key]) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks `(models, U)` of standardised residuals."""
+        self.losses(keys)
+        for at, key in enumerate(keys):
+            yield slice(at, at + 1), np.concatenate([U for _, U in self._models[key].latents(self.table)])
+
+    def _gains_of(self, key: Key) -> Array:
+        """Return what lines and curves of every column promise to a model, not accounting for those it has."""
+        target, parents = key
+        part = _part(self._models[key], self.table)
+        theta = self._models[key].theta[part.coefficients]
+        slopes, squares = [], []
+        for block in part.design.blocks():
+            terms = row_terms(part.shape, theta, block, np.zeros((1, 1)))
+            slopes.append(terms.first[:2, 0])
+            squares.append(terms.second[[0, 2], 0])
+        g, w = np.concatenate(slopes, axis=1), np.concatenate(squares, axis=1)
+        gains = np.array([_promise(g, w, B, self._roughness(j)) for j, B in enumerate(self._bases())])
+        gains[[target, *parents]] = 0.0
+        return gains
+
+    def _bases(self) -> list[Array]:
+        if not self._columns:
+            d = self.table.shape[1]
+            self._columns = [spline_of(self.table, j)(self.table.take([j])[0]) for j in range(d)]
+        return self._columns
+
+    def _roughness(self, column: int) -> Array:
+        return spline_of(self.table, column).roughness
+
+
+def _promise(g: Array, w: Array, basis: Array, roughness: Array) -> float:
+    """Return the gain (nats) that the scores of a column's line and curves promise, in both predictors."""
+    u, square = g @ basis.T, basis * basis
+    v = np.minimum(g**2 @ square.T, w @ square.T)
+    total = float(np.sum(0.5 * u[:, 0] ** 2 / np.maximum(v[:, 0], 1e-300)))
+    if basis.shape[0] > 1:
+        weights = 1.0 / roughness[1:]
+        spread = np.sqrt(2.0 * v[:, 1:] ** 2 @ weights**2)
+        deviations = ((u[:, 1:] ** 2 - v[:, 1:]) @ weights) / np.maximum(spread, 1e-300)
+        total += float(np.sum(_NATS_PER_DEVIATION * np.maximum(deviations - _CHANCE, 0.0)))
+    return total
+
+
+def fit_curves(table: Table, form: str, strength: float, key: Key) -> tuple[NodeFit, Conditionals]:
+    """Fit one model and price its curves."""
+    target, parents = key
+    lines = ConditionalModel("linear", form, strength)
+    model = fit_splines(lines, table, parents, [target], thorough=True)
+    n = table.shape[0]
+    loss = n * float(model.objective[0]) + 0.5 * float(np.log(n)) * _effective(model, table)
+    return NodeFit(model.theta[:, 0], loss, bool(model.converged[0]), _worth(model, table)), model
+
+
+def _part(model: Conditionals, table: Table) -> SplineDesign:
+    curved = np.isfinite(np.asarray(model.strengths)[:, :, 0]).any(axis=0)
+    widths = np.where(curved, MOST_COLUMNS, 1).tolist()
+    return SplineDesign.make(model.form, table, model.predecessors, model.targets[0], widths)
+
+
+def _effective(model: Conditionals, table: Table) -> float:
+    """Return the effective number of coefficients of all curves of a model."""
+    part, strengths = _part(model, table), np.asarray(model.strengths)[:, :, 0]
+    if not part.curves:
+        return 0.0
+    theta = model.theta[part.coefficients]
+    none, n = np.zeros((part.shape.size, 1)), table.shape[0]
+    information = derivatives(part.design, part.shape, theta, none, np.zeros(1), np.zeros(1, np.intp))[2][0]
+    ridge, curves = np.full(part.shape.size, 1e-10), []
+    owners = [(k, side) for k in part.curves for side in (0, 1)]
+    for (k, side), block in zip(owners, part.penalties(), strict=True):
+        ridge[block.index] += strengths[side, k] / n * block.weights
+        curves.extend(block.index.tolist())
+    shares = np.linalg.solve(information + np.diag(ridge), information).diagonal()
+    return float(shares[curves].sum())
+
+
+def _worth(model: Conditionals, table: Table) -> Array:
+    """Return what the loss rises by when a parent's coefficients become zero and the others stay."""
+    basis, shape = model.basis, model.theta.shape[0]
+    blocks = getattr(basis, "blocks", ())
+    width = (shape - (model.form == "natural")) // 2
+    every = slice(None)
+    now = float(model.losses(table, every).sum())
+    out = np.empty(len(blocks))
+    for k, block in enumerate(blocks):
+        theta = model.theta.copy()
+        theta[block] = theta[slice(block.start + width, block.stop + width)] = 0.0
+        out[k] = float(_with(model, theta).losses(table, every).sum()) - now
+    return out
+
+
+def _with(model: Conditionals, theta: Array) -> Conditionals:
+    return Conditionals(
+        model.form, model.predecessors, model.targets, theta, model.objective, model.converged, model.basis,
+        model.strengths,
+    )  # fmt: skip

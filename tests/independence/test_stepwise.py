@@ -1,0 +1,71 @@
+"""Edges by stepwise likelihood: a p-value for every pair, right edges, and the path for very many rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heterodag import metrics, recover_dag, simulate
+from heterodag.core.graph import full_dag
+from heterodag.independence import stepwise
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(800, 6, "ER", 1, random_state=720)
+
+
+def test_every_candidate_has_a_pvalue_and_edges_are_the_small_ones(data):
+    found = recover_dag(data.X, data.order)
+    tested = full_dag(data.order).astype(bool)
+    assert np.array_equal(np.isnan(found.pvalues), ~tested)
+    assert ((found.pvalues[tested] >= 0) & (found.pvalues[tested] <= 1)).all()
+    assert np.array_equal(found.adjacency == 1, np.nan_to_num(found.pvalues, nan=1.0) < 0.001)
+
+
+def test_fewer_errors_than_given_all_predecessors():
+    shd = np.zeros(2)
+    for seed in range(12):
+        table = simulate(500, 8, "ER", 2, random_state=730 + seed)
+        for i, selection in enumerate(("likelihood", "likelihood-full")):
+            shd[i] += metrics.shd(recover_dag(table.X, table.order, selection=selection).adjacency, table.adjacency)
+    assert shd[0] < shd[1]
+
+
+def test_a_null_pair_is_rarely_an_edge():
+    # Ninety-six pairs that are no edges; at 0.01, more than eight would be a surprise below one in a thousand even if
+    # selection tripled the rate.
+    wrong = 0
+    for seed in range(16):
+        X = np.random.default_rng(seed).normal(size=(300, 4))
+        wrong += int(recover_dag(X, range(4), alpha=0.01).adjacency.sum())
+    assert wrong <= 8
+
+
+def test_very_many_rows_are_sampled_and_give_the_same_edges(data, monkeypatch):
+    X = simulate(4000, 6, "ER", 1, random_state=721)
+    whole = recover_dag(X.X, X.order)
+    monkeypatch.setattr(stepwise, "POLISH_ROWS", 2000)
+    sampled = recover_dag(X.X, X.order)
+    assert metrics.shd(sampled.adjacency, X.adjacency) <= metrics.shd(whole.adjacency, X.adjacency) + 1
+    assert not np.array_equal(whole.pvalues, sampled.pvalues, equal_nan=True)
+    assert np.array_equal(np.isnan(sampled.pvalues), np.isnan(whole.pvalues))
+
+
+def test_location_scale_tells_mean_from_spread():
+    rng = np.random.default_rng(1)
+    x, w = rng.normal(size=(2, 1500))
+    y = 0.5 * w + np.exp(0.5 * x) * rng.normal(size=1500)
+    found = recover_dag(np.column_stack([x, w, y]), [0, 1, 2], form="location-scale")
+    assert found.adjacency[[0, 1], 2].tolist() == [1, 1]
+    assert found.details["variance_pvalues"][0, 2] < 1e-6 < found.details["mean_pvalues"][0, 2]
+    assert found.details["mean_pvalues"][1, 2] < 1e-6 < found.details["variance_pvalues"][1, 2]
+
+
+def test_residuals_far_from_normal_are_tested_given_all_predecessors():
+    rng = np.random.default_rng(2)
+    X = rng.exponential(size=(600, 3)) ** 2
+    X[:, 2] += X[:, 0]
+    plain = recover_dag(X, [0, 1, 2]).pvalues
+    full = recover_dag(X, [0, 1, 2], selection="likelihood-full").pvalues
+    assert np.array_equal(plain, full, equal_nan=True)
