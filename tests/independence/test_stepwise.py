@@ -25,8 +25,8 @@ def test_every_candidate_has_a_pvalue_and_edges_are_the_small_ones(data):
 
 def test_fewer_errors_than_given_all_predecessors():
     shd = np.zeros(2)
-    for seed in range(12):
-        table = simulate(500, 8, "ER", 2, random_state=730 + seed)
+    for seed in range(6):
+        table = simulate(500, 7, "ER", 2, random_state=730 + seed)
         for i, selection in enumerate(("likelihood", "likelihood-full")):
             shd[i] += metrics.shd(recover_dag(table.X, table.order, selection=selection).adjacency, table.adjacency)
     assert shd[0] < shd[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -92,7 +94,9 @@ def test_orders_are_about_as_good_as_with_all_predecessors():
 def test_beyond_twenty_columns_the_rounds_are_sparse(monkeypatch):
     used = []
     monkeypatch.setattr(
-        "heterodag.ordering.causal_order.SparseRounds", lambda *a: used.append(a[1]) or SparseRounds(*a)
+        import_module("heterodag.ordering.causal_order"),
+        "SparseRounds",
+        lambda *a: used.append(a[1]) or SparseRounds(*a),
     )
     rng = np.random.default_rng(5)
     for d, conditioning in [(20, "auto"), (21, "auto"), (21, "full"), (3, "sparse")]:

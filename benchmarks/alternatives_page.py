@@ -1,0 +1,192 @@
+"""The page of benchmarks/alternatives.py: tables and sentences made from its rows alone."""
+
+import numpy as np
+
+from families import FAMILIES, GRAPHS
+
+#: Method -> where it comes from, in the order of the tables.
+PACKAGES = {
+    "HOST": "heterodag",
+    "HOST, paper's order": "heterodag",
+    "VarSort": "heterodag",
+    "EqVar": "heterodag",
+    "NPVar": "heterodag",
+    "CAM": "heterodag",
+    "DirectLiNGAM": "lingam",
+    "PC": "causal-learn",
+    "GES": "causal-learn",
+    "NOTEARS": "gcastle",
+}
+PER_EDGE = ("divergence", "shd", "undirected")
+HEAD = """# HOST beside other packages
+
+Made by `python benchmarks/alternatives.py` from the rows in benchmarks/results, which the same command with `run` and
+`wide` makes; its first lines say how each package gets an environment of its own. Tables of 10 columns on ER-1, ER-2
+(10 and 20 edges), SF-1, SF-2 (9 and 16), seeds from 30000. Only the first two kinds of table fit what HOST assumes.
+
+**Every column is scaled to variance 1 for every method.** Raw variances of simulated tables grow along the causal order and
+give it away; units of real data do not. VarSort, EqVar and NPVar live on raw variances, and NOTEARS in part: without them
+VarSort knows nothing and is a measure of chance. All methods run with their own defaults ("HOST, paper's order" is
+`HOST(refine=False, selection="likelihood-full")`; PC tests partial correlations at 0.05, GES uses BIC).
+
+- *Order divergence*: share of true edges against the order; 0.5 is chance. PC, GES and NOTEARS have no order.
+- *SHD*: structural Hamming distance per true edge; the empty graph has 1. PC and GES leave edges undirected, and each
+  counts as right if the two columns are joined in truth: their SHD is the best case. *Undirected*: how many, per true edge.
+- *Skeleton F1*: of which columns are joined, whatever the direction; 1 is best.
+- *Seconds*: median processor time of a fit on one core, imports left out. The machine was busy, and not equally so for all
+  methods: read them as orders of magnitude.
+- *Warned*: share of tables on which HOST said that they do not look like its model. *Failed*: errors and time limits.
+
+Numbers of tables differ where a method is slow; four graphs in equal numbers everywhere."""
+#: Which method to use on each family.
+ADVICE = {
+    "text": "`HOST()`",
+    "code": "`HOST()`",
+    "linear-gaussian": "GES or PC: they leave open the directions that the data cannot tell",
+    "linear-exponential": "DirectLiNGAM",
+    "nonlinear-gaussian": "`CAM()`",
+}
+LOSSES = """\
+**Where HOST loses.** When causes move only the mean, HOST is the wrong tool. With linear effects and noise that is not
+Gaussian its order is no better than chance: use DirectLiNGAM, which is nearly perfect there. With curved effects and
+Gaussian noise use CAM. With linear effects and Gaussian noise no method can know the directions: HOST finds which columns
+are joined, but draws every arrow, many of them reversed; use GES or PC, which say which arrows are open. On data whose
+spread does move, the roles change: DirectLiNGAM, PC and GES do worse there than a graph without edges.
+
+HOST warns that a table does not look like its model (`AssumptionWarning`), but not always, so silence proves nothing.
+Share of tables of {n} rows with a warning:"""
+
+
+COMPARED = """\
+The other method named is the one of lowest SHD on the tables it shares with HOST (the paper's order aside), ± one
+standard error of the difference; "level" means less than two."""
+
+
+def number(row, key):
+    return float(row[key]) if row[key] != "" else np.nan
+
+
+def chosen(rows, family, n, method):
+    """Return the rows of a method, by seeds that have all four graphs: graphs differ in difficulty."""
+    mine = [row for row in rows if (row["family"], row["n"], row["method"]) == (family, str(n), method)]
+    seeds = [row["seed"] for row in mine]
+    return [row for row in mine if seeds.count(row["seed"]) == len(GRAPHS)]
+
+
+def per_edge(rows, key):
+    """Return a measure per true edge, averaged over tables; NaN where the method has none."""
+    values = [number(row, key) / float(row["edges"]) for row in rows]
+    return float(np.mean(values)) if values else np.nan
+
+
+def text(value, form=".2f"):
+    return "" if np.isnan(value) else format(value, form)
+
+
+def table_of(rows, family, n):
+    """Return the lines of a Markdown table, one method a line; methods that were not run have none."""
+    heads = (
+        "method", "package", "tables", "order divergence", "SHD", "undirected", "skeleton F1", "seconds", "warned", "failed",
+    )  # fmt: skip
+    lines = [f"| {' | '.join(heads)} |", "|---|---|" + "---:|" * (len(heads) - 2)]
+    for method, package in PACKAGES.items():
+        mine = chosen(rows, family, n, method)
+        if not mine:
+            continue
+        good = [row for row in mine if not row["error"]]
+        f1, seconds = ([number(row, key) for row in good] for key in ("skeleton_f1", "seconds"))
+        warned = np.mean([number(row, "warned") for row in good]) if good and method.startswith("HOST") else np.nan
+        cells = [
+            method,
+            package,
+            str(len(good)),
+            *(text(per_edge(good, key)) for key in ("divergence", "shd", "undirected")),
+        ]
+        cells += [text(np.mean(f1)) if f1 else "", text(np.median(seconds), ".2g") if seconds else "", text(warned)]
+        lines.append(f"| {' | '.join(cells)} | {len(mine) - len(good)} |")
+    return lines
+
+
+def paired(rows, family, n, one, other):
+    """Return the mean difference in SHD per true edge, `one` minus `other`, on tables of both, and its standard error."""
+    keyed = [
+        {(row["graph"], row["seed"]): number(row, "shd") / float(row["edges"])
+         for row in chosen(rows, family, n, method) if not row["error"]}
+        for method in (one, other)
+    ]  # fmt: skip
+    gaps = [keyed[0][key] - keyed[1][key] for key in sorted(keyed[0].keys() & keyed[1].keys())]
+    if len(gaps) < 2:
+        return np.nan, np.nan
+    return float(np.mean(gaps)), float(np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
+
+
+def verdict(rows, family, n):
+    """Return a sentence: how HOST stands beside the best other method, by SHD on the tables both have."""
+    others = [name for name in PACKAGES if not name.startswith("HOST")]
+    gaps = {name: paired(rows, family, n, "HOST", name) for name in others}
+    gaps = {name: gap for name, gap in gaps.items() if not np.isnan(gap[0])}
+    if not gaps:
+        return "not compared yet"
+    best = max(gaps, key=lambda name: gaps[name][0])
+    gap, error = gaps[best]
+    figures = f"by {abs(gap):.2f} ± {error:.2f} per true edge"
+    if abs(gap) < 2 * error:
+        return f"HOST and {best} level ({gap:+.2f} ± {error:.2f})"
+    return f"HOST loses to {best} {figures}" if gap > 0 else f"HOST wins; next is {best}, behind {figures}"
+
+
+def summary(rows):
+    """Return the table of verdicts and the advice in words."""
+    sizes = sorted({int(row["n"]) for row in rows})
+    heads = ["data", *(f"SHD at n = {n}" for n in sizes), "use"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for family, (heading, _) in FAMILIES.items():
+        cells = [heading, *(verdict(rows, family, n) for n in sizes), ADVICE.get(family, "")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def warnings_of(rows, n):
+    """Return one line a family: how often HOST warned."""
+    lines = []
+    for family, (heading, _) in FAMILIES.items():
+        mine = [row for row in chosen(rows, family, n, "HOST") if not row["error"]]
+        if mine:
+            lines.append(f"- {heading}: {np.mean([number(row, 'warned') for row in mine]):.2f} of {len(mine)}")
+    return lines
+
+
+def wide_section(rows):
+    """Return the lines on 100 columns: seconds of each method, and how often faster than DirectLiNGAM."""
+    if not rows:
+        return []
+    slow = next((row for row in rows if row["method"] == "DirectLiNGAM"), None)
+    lines = ["| method | order divergence | SHD | seconds | DirectLiNGAM takes |", "|---|---:|---:|---:|---:|"]
+    for row in rows:
+        seconds = text(number(row, "seconds"), ".3g") or f"more than {row['limit']}"
+        measures = [text(per_edge([row], key)) for key in ("divergence", "shd")]
+        lines.append(f"| {row['method']} | {' | '.join(measures)} | {seconds} | {factor(slow, row)} |")
+    return lines
+
+
+def factor(slow, row):
+    """Return how many times as long `slow` takes, a lower bound if it was stopped."""
+    if slow is None or slow is row or row["seconds"] == "":
+        return ""
+    stopped = slow["seconds"] == ""
+    times = float(slow["limit"] if stopped else slow["seconds"]) / float(row["seconds"])
+    return f"{'more than ' if stopped else ''}{times:.0f} times as long"
+
+
+def page(rows, wide):
+    lines = [HEAD, "", "## In short", "", *summary(rows), "", COMPARED, ""]
+    smallest = min(int(row["n"]) for row in rows)
+    lines += [LOSSES.format(n=smallest), "", *warnings_of(rows, smallest)]
+    for family, (heading, description) in FAMILIES.items():
+        lines += ["", f"## {heading}", "", f"{description[0].upper()}{description[1:]}."]
+        for n in sorted({int(row["n"]) for row in rows if row["family"] == family}):
+            lines += ["", f"n = {n}:", "", *table_of(rows, family, n)]
+    if wide:
+        about = f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation (`text`)."
+        lines += ["", "## Time at 100 columns", "", about, "", *wide_section(wide)]
+    return "\n".join(lines) + "\n"
