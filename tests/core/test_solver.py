@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize
 
 from heterodag.core import design as design_module
+from heterodag.core import solver as solver_module
 from heterodag.core import table as table_module
 from heterodag.core.design import Design
 from heterodag.core.gaussian import FORMS
@@ -343,3 +344,36 @@ def test_large_tables_are_fitted_within_bounded_memory():
         tracemalloc.stop()
     assert fit.converged.all()
     assert peak < 150e6
+
+
+# --- many targets together ----------------------------------------------------------------------------------
+
+
+@both_forms
+def test_the_information_of_a_solution_is_that_at_its_end_and_parts_can_be_taken(form):
+    rng = np.random.default_rng(31)
+    design = Design(Table.standardize(heteroscedastic(rng, 300, 2, targets=4)), (0, 1), (2, 3, 4, 5))
+    shape = Coefficients(form, 3)
+    ridge = shape.ridge(1e-4)
+    found = minimize(design, shape, np.zeros((shape.size, 4)), ridge)
+    assert found.converged.all()
+    value, _, information = evaluate(design, shape, found.theta, ridge, observed=True)
+    np.testing.assert_allclose(found.information, information, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.objective, value, rtol=1e-12)
+    part = found.take(np.array([3, 1]))
+    np.testing.assert_array_equal(part.theta, found.theta[:, [3, 1]])
+    for name in ("objective", "converged", "iterations", "information"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(found, name)[[3, 1]])
+
+
+@both_forms
+def test_steps_together_and_one_by_one_reach_the_same_optimum(form, monkeypatch):
+    rng = np.random.default_rng(32)
+    design = Design(Table.standardize(heteroscedastic(rng, 300, 2, targets=4)), (0, 1), (2, 3, 4, 5))
+    shape = Coefficients(form, 3)
+    start, ridge = np.zeros((shape.size, 4)), shape.ridge(1e-4)
+    together = minimize(design, shape, start, ridge)
+    monkeypatch.setattr(solver_module, "_SMALL", 0)
+    single = minimize(design, shape, start, ridge)
+    np.testing.assert_allclose(together.objective, single.objective, atol=1e-9)
+    np.testing.assert_array_equal(together.iterations, single.iterations)

@@ -9,12 +9,12 @@ smaller than they would be for a model fixed beforehand.
 If the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
 all predecessors instead, with a limit on what a single row can contribute.
 
-With very many rows the parents are chosen on a sample; the p-values are then Wald's and the score test's on all rows.
+With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
+all rows says that a parent is certain, its p-value is Wald's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,8 @@ from ..ordering.search import POLISH_ROWS, search_ridge
 from .contract import Array, EdgeProblem, EdgeTests, untested
 from .likelihood import drop_one_tests, likelihood_edges
 
-#: What becomes of a pair's gain: (target's model, predecessor) -> nats.
-_Gain = Callable[[int, Parents, int], float]
+#: With very many rows, parents of a worth (nats, Wald) above this are not refitted without: their edges are certain.
+CLEAR = 50.0
 
 
 def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
@@ -43,14 +43,22 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
         return likelihood_edges(problem)
     table = Table.standardize(problem.X)
     fits = _sample_fits(problem, table)
-    parents = _chosen(problem, fits)
+    start = problem.search.state.parents if problem.search is not None else {}
+    parents = _chosen(problem, fits, start, problem.order.tolist())
     if best_normality(fits, list(parents.items()))[1]:
         return likelihood_edges(problem)
     _tell(problem, 0.7)
-    gain, fits = _gains(table, fits, parents)
+    if table.shape[0] != fits.table.shape[0]:
+        fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
+        _neighbours(problem, fits, parents, certain=CLEAR)
+        # Rows that are not in the sample may tell another story: where they do, the choice goes on with all rows.
+        parents |= _chosen(problem, fits, parents, _disputed(problem, fits, parents))
+        _neighbours(problem, fits, parents, certain=CLEAR)
+    else:
+        _neighbours(problem, fits, parents)
     pvalues = untested(table.shape[1])
     for j, i in np.argwhere(problem.candidates):
-        pvalues[j, i] = np.exp(-max(gain(int(i), parents[int(i)], int(j)), 0.0))
+        pvalues[j, i] = np.exp(-max(_gain(fits, int(i), parents[int(i)], int(j)), 0.0))
     _tell(problem, 1.0)
     unfinished = [j for j in sorted(parents) if not fits.known[j, parents[j]].converged]
     details: dict[str, Any] = {"not_converged": unfinished}
@@ -72,49 +80,51 @@ def _sample_fits(problem: EdgeProblem, table: Table) -> NodeFits:
     return NodeFits(sample, problem.form, search_ridge(sample.shape[0]), workers=workers)
 
 
-def _chosen(problem: EdgeProblem, fits: NodeFits) -> dict[int, Parents]:
+def _chosen(
+    problem: EdgeProblem, fits: NodeFits, start: dict[int, Parents], targets: list[int]
+) -> dict[int, Parents]:
     """Choose parents, every promising candidate tried, at the price that the significance level sets."""
     d = len(problem.order)
-    start = problem.search.state.parents if problem.search is not None else {}
     choice = ParentChoice(fits, -float(np.log(problem.alpha)), problem.limits, trials=d)
-    tasks = [
-        Task(int(i), as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(int(i), ()))
-        for i in problem.order
-    ]
+    tasks = [Task(i, as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(i, ())) for i in targets]
     return {t.target: parents for t, (_, parents) in zip(tasks, choice.choose(tasks), strict=True)}
 
 
-def _gains(table: Table, fits: NodeFits, parents: dict[int, Parents]) -> tuple[_Gain, NodeFits]:
-    """Return a function that tells what a pair gains, and the models on all rows."""
-    if table.shape[0] != fits.table.shape[0]:
-        fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
-        fits.losses(parents.items(), squares=False)
-        fits.polish(parents.items())
-        fits.prepare_gains(parents.items())
-        return (lambda i, some, j: _quick_gain(fits, i, some, j)), fits
-    smaller = [(i, tuple(j for j in some if j != other)) for i, some in parents.items() for other in some]
-    fits.losses(smaller)
-    fits.polish([*parents.items(), *smaller])
+def _neighbours(problem: EdgeProblem, fits: NodeFits, parents: dict[int, Parents], certain: float = np.inf) -> None:
+    """Fit the chosen models and the neighbours that a decision needs; parents of more than `certain` worth need none."""
+    fits.losses(parents.items())
+    fits.polish(parents.items())
     fits.prepare_gains(parents.items())
-    return (lambda i, some, j: _exact_gain(fits, i, some, j)), fits
+    near = []
+    for i, some in parents.items():
+        worth = fits.known[i, some].worth
+        near += [(i, some[:k] + some[k + 1 :]) for k in range(len(some)) if not worth[k] >= certain]
+        promising = problem.candidates[:, i] & (fits.gains((i, some)) > -np.log(problem.alpha))
+        near += [(i, tuple(sorted((*some, int(j))))) for j in np.flatnonzero(promising)]
+    fits.losses(near)
+    fits.polish(near)
 
 
-def _quick_gain(fits: NodeFits, target: int, parents: Parents, other: int) -> float:
+def _disputed(problem: EdgeProblem, fits: NodeFits, parents: dict[int, Parents]) -> list[int]:
+    """Return the targets with a parent that is not significant or another candidate that is."""
+    price = -float(np.log(problem.alpha))
+    return [
+        i
+        for i, some in parents.items()
+        if any(
+            (_gain(fits, i, some, int(j)) > price) != (j in some) for j in np.flatnonzero(problem.candidates[:, i])
+        )
+    ]
+
+
+def _gain(fits: NodeFits, target: int, parents: Parents, other: int) -> float:
+    """Return the fall of the loss between the models with and without a variable, or its estimate if one is unknown."""
+    fit = fits.known[target, parents]
     if other in parents:
-        return float(fits.known[target, parents].worth[parents.index(other)])
-    return float(fits.gains((target, parents))[other])
-
-
-def _exact_gain(fits: NodeFits, target: int, parents: Parents, other: int) -> float:
-    """Return the fall of the loss between the models with and without a variable, if both are known."""
-    if other in parents:
-        without = tuple(j for j in parents if j != other)
-        smaller, loss = fits.losses([(target, without), (target, parents)])
-        return smaller - loss
-    larger = (target, tuple(sorted((*parents, other))))
-    if larger in fits.known:
-        return fits.known[target, parents].loss - fits.known[larger].loss
-    return float(fits.gains((target, parents))[other])
+        smaller = fits.known.get((target, tuple(j for j in parents if j != other)))
+        return float(fit.worth[parents.index(other)]) if smaller is None else smaller.loss - fit.loss
+    larger = fits.known.get((target, tuple(sorted((*parents, other)))))
+    return float(fits.gains((target, parents))[other]) if larger is None else fit.loss - larger.loss
 
 
 def _split(problem: EdgeProblem, table: Table, parents: dict[int, Parents]) -> dict[str, Array]:
