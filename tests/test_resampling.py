@@ -13,7 +13,18 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from heterodag import HOST, DataError, DataWarning, HeterodagError, ParameterError, bootstrap, simulate
+from heterodag import (
+    CAM,
+    HOST,
+    DataError,
+    DataWarning,
+    EqVar,
+    HeterodagError,
+    ParameterError,
+    TimeLimitError,
+    bootstrap,
+    simulate,
+)
 from heterodag.core.graph import is_dag
 
 FAST = {"selection": "partial-correlation"}
@@ -80,6 +91,29 @@ def test_more_resamples_keep_the_first_and_seeds_differ(data, result):
     assert np.array_equal(fewer.orders, result.orders[:5])
     other = bootstrap(HOST(**FAST), data.to_frame(), 5, random_state=4)
     assert not np.array_equal(fewer.adjacencies, other.adjacencies) or not np.array_equal(fewer.orders, other.orders)
+
+
+def test_the_default_host_is_resampled_too(data):
+    """It refines its order and chooses parents step by step, in workers that start workers of their own."""
+    known = {"required": [("x3", "x0")]}
+    one, two = (bootstrap(HOST(prior_knowledge=known), data.to_frame(), 3, random_state=1, n_jobs=n) for n in (1, 2))
+    assert np.array_equal(one.adjacencies, two.adjacencies)
+    assert np.array_equal(one.orders, two.orders)
+    assert one.directed[3, 0] == 1.0
+
+
+def test_knowledge_that_contradicts_itself_makes_no_store(data, tmp_path):
+    known = {"required": [("x0", "x1"), ("x1", "x0")]}
+    with pytest.raises(ParameterError, match="x0 -> x1 -> x0"):
+        bootstrap(CAM(prior_knowledge=known), data.to_frame(), 2, store=tmp_path / "runs.jsonl")
+    assert not (tmp_path / "runs.jsonl").exists()
+
+
+def test_a_store_goes_on_with_a_longer_time_limit(data, tmp_path):
+    store = tmp_path / "runs.jsonl"
+    with pytest.raises(TimeLimitError):
+        bootstrap(EqVar(max_seconds=1e-9, **FAST), data.X, 2, random_state=0, store=store)
+    assert bootstrap(EqVar(max_seconds=600, **FAST), data.X, 2, random_state=0, store=store).n_resamples == 2
 
 
 def test_halves_have_no_row_twice(table):

@@ -23,6 +23,7 @@ from sklearn.base import clone
 from .core.gaussian import Array
 from .errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
 from .inputs import check_data, column_labels
+from .knowledge import resolved
 from .progress import progress_bar
 from .seeds import seed_sequence
 from .stability import BootstrapResult
@@ -108,6 +109,7 @@ def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Pat
     check_choice("resample", resample, METHODS)
     seed = seed_sequence(random_state)
     array, names = check_data(X, getattr(model, "missing", "refuse"))
+    resolved(getattr(model, "prior_knowledge", None), names, array.shape[1])  # refused before a store is made
     header = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "model": _description(model), "data": _fingerprint(array, names),
         "resample": resample, "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
@@ -122,7 +124,7 @@ def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Pat
 
 def _description(model: Any) -> dict[str, str]:
     """Return the settings that decide the result, as text; functions by their names."""
-    ignored = {"n_jobs", "verbose", "random_state"}
+    ignored = {"n_jobs", "verbose", "random_state", "max_seconds"}
     settings = {k: v for k, v in sorted(model.get_params(deep=False).items()) if k not in ignored}
     plain = {k: getattr(v, "__qualname__", None) or repr(v) for k, v in settings.items()}
     return {"estimator": type(model).__name__} | plain
