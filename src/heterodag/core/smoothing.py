@@ -20,7 +20,7 @@ from scipy.linalg import lapack
 
 from .design import Design
 from .gaussian import Array, Index, Mask
-from .solver import Coefficients, Solution, _Minimizer
+from .solver import Coefficients, Solution, _Minimizer, _State, objective
 
 #: Strengths stay between these; a block at the upper end is zero for every purpose.
 WEAKEST, STRONGEST = 1e-6, 1e9
@@ -91,6 +91,14 @@ class _SmoothingMinimizer(_Minimizer):
         for number, block in enumerate(blocks):
             full[block.index] += np.outer(block.weights, strengths[number]) / design.n_rows
         super().__init__(design, shape, start, full, None, tolerance)
+
+    def _try(self, trial: Array, newton: Mask) -> _State:
+        """Evaluate trial points; wide designs make derivatives expensive, so none are made of points to be refused."""
+        if len(self.active) == self.ridge.shape[1]:
+            value = objective(self.design, self.shape, trial, self.ridge)
+            if (value > self.state.objective + 1e-12).all():
+                return _State(value, self.state.gradient, self.state.information)
+        return self._evaluate(trial, self.active, newton)
 
     def _settled(self, accepted: Mask, gain: Array) -> Mask:
         near = accepted & (gain < _NEAR)
