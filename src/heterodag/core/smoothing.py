@@ -105,16 +105,18 @@ class _SmoothingMinimizer(_Minimizer):
         for i in np.flatnonzero(near & (self.moves[self.active] < _MOVES)):
             target = int(self.active[i])
             moved = self._move(int(i), target)
+            if moved is None:  # not at a minimum yet: ask again after the next step
+                continue
             self.moves[target] = self.moves[target] + 1 if moved else _MOVES
             near[i] &= not moved
         return near & (gain < self.tolerance)
 
-    def _move(self, i: int, target: int) -> bool:
-        """Move the strengths of one target; return whether the optimum moves with them."""
+    def _move(self, i: int, target: int) -> bool | None:
+        """Move the strengths of one target; return whether the optimum moves with them, None if it cannot be told."""
         n = self.design.n_rows
         factor, failed = lapack.dpotrf(self.state.information[i])[:2]
         if failed:
-            return False
+            return None
         spread = np.asarray(lapack.dpotri(factor)[0]).diagonal()
         theta, ridge, change, moving = self.theta[:, i], self.ridge[:, target], np.zeros(self.shape.size), False
         wishes = self.strengths[:, target].copy()

@@ -254,9 +254,9 @@ class _Fits:
         """Return how many basis columns of each predecessor the scores ask for, (k, m); 0 if they ask for nothing.
 
         The statistic is the slope of the marginal likelihood at infinite strength of the columns not in use yet,
-        `sum(u^2 / roughness)` minus its expectation. The variances of the scores `u` are the smaller of those seen in
-        the rows and those expected: where a few rows fit badly the former are too large, where the model is still
-        wrong the latter can be.
+        `sum(u^2 / roughness)` minus its expectation; fast waves have no weight in it and join by the plain sum. The
+        variances of the scores `u` are the smaller of those seen in the rows and those expected: where a few rows fit
+        badly the former are too large, where the model is still wrong the latter can be.
         """
         u, v = self._scores(which)
         out = np.zeros((len(self.predecessors), len(which)), dtype=np.intp)
@@ -267,6 +267,8 @@ class _Fits:
             excess = np.where(unused, (own_u**2 - own_v) * weights, 0.0).sum(axis=2)
             spread = np.sqrt(np.where(unused, 2.0 * (own_v * weights) ** 2, 0.0).sum(axis=2))
             joins = (excess > JOIN * np.maximum(spread, 1e-300)).any(axis=0)
+            flat = np.where(unused, own_u**2 / own_v - 1.0, 0.0).sum(axis=2)
+            joins |= (flat > JOIN * np.sqrt(2.0 * np.maximum(unused.sum(axis=1), 1))).any(axis=0)
             large = (unused & (own_u**2 > _LARGE * own_v)).any(axis=0)
             last = large.shape[1] - np.argmax(large[:, ::-1], axis=1)
             reach = np.where(large.any(axis=1), last + 1, 0)
