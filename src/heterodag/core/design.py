@@ -85,7 +85,8 @@ class Design:
     """A table, the columns that predict, and the columns that are predicted.
 
     `targets` may repeat a column: the same target under different restrictions is a batch like any other. The
-    products of columns are worth a table of their own when many targets share it; a `wide` design has none.
+    products of columns are worth a table of their own when many targets share it; a `wide` design has none. `made` is
+    the design itself, if it is at hand.
     """
 
     table: Table
@@ -93,6 +94,7 @@ class Design:
     targets: Sequence[int]
     basis: Basis = linear_basis
     wide: bool = False
+    made: Array | None = None
     _kept: list[tuple[slice, Array, Array | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -132,8 +134,11 @@ class Design:
 
     def regressors(self, rows: slice) -> Array:
         """Return the design on some observations, without its products."""
+        if self.made is not None:
+            return self.made[:, rows]
         return self.basis(self.table.take(self.predecessors, rows))
 
     def thin(self, step: int) -> Design:
         """Return the same regression on every `step`-th observation."""
-        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis, self.wide)
+        made = None if self.made is None else self.made[:, ::step]
+        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis, self.wide, made)

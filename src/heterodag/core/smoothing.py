@@ -20,7 +20,7 @@ from scipy.linalg import lapack
 
 from .design import Design
 from .gaussian import Array, Index, Mask
-from .solver import Coefficients, Solution, _Minimizer
+from .solver import Coefficients, Solution, _Minimizer, _State, objective
 
 #: Strengths stay between these; a block at the upper end is zero for every purpose.
 WEAKEST, STRONGEST = 1e-6, 1e9
@@ -92,21 +92,31 @@ class _SmoothingMinimizer(_Minimizer):
             full[block.index] += np.outer(block.weights, strengths[number]) / design.n_rows
         super().__init__(design, shape, start, full, None, tolerance)
 
+    def _try(self, trial: Array, newton: Mask) -> _State:
+        """Evaluate trial points; wide designs make derivatives expensive, so none are made of points to be refused."""
+        if len(self.active) == self.ridge.shape[1]:
+            value = objective(self.design, self.shape, trial, self.ridge)
+            if (value > self.state.objective + 1e-12).all():
+                return _State(value, self.state.gradient, self.state.information)
+        return self._evaluate(trial, self.active, newton)
+
     def _settled(self, accepted: Mask, gain: Array) -> Mask:
         near = accepted & (gain < _NEAR)
         for i in np.flatnonzero(near & (self.moves[self.active] < _MOVES)):
             target = int(self.active[i])
             moved = self._move(int(i), target)
+            if moved is None:  # not at a minimum yet: ask again after the next step
+                continue
             self.moves[target] = self.moves[target] + 1 if moved else _MOVES
             near[i] &= not moved
         return near & (gain < self.tolerance)
 
-    def _move(self, i: int, target: int) -> bool:
-        """Move the strengths of one target; return whether the optimum moves with them."""
+    def _move(self, i: int, target: int) -> bool | None:
+        """Move the strengths of one target; return whether the optimum moves with them, None if it cannot be told."""
         n = self.design.n_rows
         factor, failed = lapack.dpotrf(self.state.information[i])[:2]
         if failed:
-            return False
+            return None
         spread = np.asarray(lapack.dpotri(factor)[0]).diagonal()
         theta, ridge, change, moving = self.theta[:, i], self.ridge[:, target], np.zeros(self.shape.size), False
         wishes = self.strengths[:, target].copy()

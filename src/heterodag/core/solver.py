@@ -319,11 +319,14 @@ class _Minimizer:
         ridge = self.ridge if self.ridge.shape[1] == 1 else self.ridge[:, active]
         return _State(*derivatives(self.design, self.shape, theta, ridge, newton.astype(float), active))
 
+    def _try(self, trial: Array, newton: Mask) -> _State:
+        return self._evaluate(trial, self.active, newton)
+
     def _iterate(self) -> None:
         step, gain, saddle = self._propose()
         trial = self.theta + step
         newton_next = self.newton | (gain < NEWTON_BELOW)
-        found = self._evaluate(trial, self.active, newton_next)
+        found = self._try(trial, newton_next)
         # At the optimum the objective cannot fall any more: rounding decides the sign of the actual gain.
         noise = 1e-14 * (1.0 + np.abs(self.state.objective))
         accepted = found.objective <= self.state.objective + noise

@@ -63,8 +63,8 @@ def _prepare(together: Conditionals, table: Table, k: int, line_ridge: float) ->
     """Give predecessor k all its curves under the fixed penalty, and the others at least a few."""
     strengths, n = np.asarray(together.strengths)[:, :, 0], table.shape[0]
     few = int(np.clip(n // (_ROWS_PER_COLUMN * 2 * len(together.predecessors)), 1, _WIDTH))
-    widths = np.where(np.isfinite(strengths).any(axis=0), np.iinfo(int).max, few)
-    widths[k] = np.iinfo(int).max
+    widths = np.maximum(np.asarray(together.widths)[:, 0], few)
+    widths[k] = np.iinfo(np.intp).max
     part = SplineDesign.make(together.form, table, together.predecessors, together.targets[0], widths.tolist())
     start, ridge = together.theta[part.coefficients], part.line_ridge(line_ridge)
     inform = _information(part.design, part, start).diagonal()
@@ -130,7 +130,7 @@ class _DropOne:
     def _reduced(self, full: Solution, free: Mask) -> Solution:
         design, shape = self.part.design, self.part.shape
         targets = tuple(design.targets) * free.shape[1]
-        batch = Design(design.table, design.predecessors, targets, design.basis, wide=True)
+        batch = Design(design.table, design.predecessors, targets, design.basis, wide=True, made=design.made)
         b = slice(shape.width, 2 * shape.width)
         start = profiled_start(batch, shape, np.where(free[b], full.theta[b], 0.0), free)
         return minimize(batch, shape, start, self.ridge, free, tolerance=_TOLERANCE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.design import Basis, Design, linear_basis
-from ..core.gaussian import Array, Mask, residuals
+from ..core.gaussian import Array, Index, Mask, residuals
 from ..core.solver import Coefficients
 from ..core.table import Table, row_slices
 
@@ -69,6 +69,7 @@ class Conditionals(Fitted):
     basis : the design of standardised predecessors; `linear_basis`, or the splines of the predecessors.
     strengths : (2, k, m) penalty strengths of the curves of each predecessor in `A` and in `s`, infinite where there
         are none; None in the linear parametrisation.
+    widths : (k, m) basis columns of each predecessor that are in use, 1 for the line only; None if linear.
     """
 
     form: str
@@ -79,6 +80,7 @@ class Conditionals(Fitted):
     converged: Mask
     basis: Basis = linear_basis
     strengths: Array | None = None
+    widths: Index | None = None
 
     def predictors(self, table: Table, rows: slice) -> tuple[Array, Array, Array | float]:
         """Return `A`, `s` and `m` of every target on some rows."""
@@ -91,4 +93,5 @@ class Conditionals(Fitted):
             self, targets=self.targets[which], theta=self.theta[:, which], objective=self.objective[which],
             converged=self.converged[which],
             strengths=None if self.strengths is None else self.strengths[:, :, which],
+            widths=None if self.widths is None else self.widths[:, which],
         )  # fmt: skip

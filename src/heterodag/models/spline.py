@@ -19,7 +19,7 @@ from ..core.gaussian import Array, Index, Mask
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
 from ..core.solver import Coefficients, objective, row_scores
 from ..core.splines import ColumnSpline, SplineBasis, column_spline
-from ..core.table import Table
+from ..core.table import CACHE_BYTES, Table
 from .fitted import Conditionals
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
 _ROWS_FOR_KNOTS = 20_000
 #: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
 #: effective coefficients than this remain.
-JOIN, LEAVE = 2.0, 0.5
+JOIN, LEAVE = 4.0, 0.5
+#: Smoothest basis columns that join at least; rougher ones join as far as their own scores are this large (chi-square
+#: of one degree of freedom), and may follow later.
+_JOINING, _LARGE = 6, 25.0
 #: Times that new curves are looked for; each time those that join are fitted together.
 _SWEEPS = 3
 #: Strength that curves start with, in units in which a coefficient of 1 is large.
@@ -69,6 +72,21 @@ def spline_basis(table: Table, predecessors: Sequence[int], widths: Sequence[int
     return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
 
 
+def made_design(table: Table, predecessors: Sequence[int], widths: Sequence[int]) -> Array | None:
+    """Return the design of `spline_basis` from basis columns that are kept with the table; None if it is large."""
+    n, columns = table.shape[0], [spline_of(table, j) for j in predecessors]
+    if table.cached is None or n * table.shape[1] * basis_width(n) * 8 > CACHE_BYTES:
+        return None
+    Z = np.ones((1 + sum(widths), n))
+    end = 1
+    for j, column, width in zip(predecessors, columns, widths, strict=True):
+        if ("spline columns", j) not in table.memo:
+            table.memo["spline columns", j] = column(table.take([j])[0])
+        Z[end : end + width] = table.memo["spline columns", j][:width]
+        end += width
+    return Z
+
+
 @dataclass(frozen=True)
 class SplineDesign:
     """The part of the full spline design that one target uses: all lines, and the curves that have joined.
@@ -96,7 +114,8 @@ class SplineDesign:
         full, basis = spline_basis(table, predecessors), spline_basis(table, predecessors, widths)
         kept = [np.arange(b.start, b.start + w) for b, w in zip(full.blocks, basis.widths, strict=True)]
         rows = np.concatenate([[0], *kept]).astype(np.intp)
-        design = Design(table, tuple(predecessors), (target,), basis, wide=True)
+        made = made_design(table, predecessors, basis.widths)
+        design = Design(table, tuple(predecessors), (target,), basis, wide=True, made=made)
         curves = {k: np.arange(b.start + 1, b.stop) for k, b in enumerate(basis.blocks) if b.stop - b.start > 1}
         coefficients = Coefficients(form, full.width).embed(rows)
         return cls(design, Coefficients(form, design.width), basis, coefficients, curves)
@@ -140,7 +159,7 @@ def fit_splines(
     fits = _Fits(lines, table, tuple(predecessors), tuple(targets))
     if previous is not None:
         fits.take_over(previous)
-    straight = [i for i in range(len(targets)) if not fits.curved(i).any()]
+    straight = [i for i in range(len(targets)) if not (fits.widths[:, i] > 1).any()]
     fits.solve_lines(straight, thorough and previous is None)
     for i in sorted(set(range(len(targets))) - set(straight)):
         fits.solve_curves(i)
@@ -168,6 +187,7 @@ class _Fits:
         self.basis = spline_basis(self.table, self.predecessors)
         self.shape = Coefficients(self.form, self.basis.width)
         self.theta, self.strengths = np.zeros((self.shape.size, m)), np.full((2, len(self.predecessors), m), np.inf)
+        self.widths = np.ones((len(self.predecessors), m), dtype=np.intp)
         self.objective, self.converged = np.zeros(m), np.ones(m, bool)
         self.left = np.zeros((len(self.predecessors), m), bool)
 
@@ -175,11 +195,9 @@ class _Fits:
         kept = [previous.targets.index(t) for t in self.targets]
         width = (len(previous.theta) - (self.form == "natural")) // 2
         self.theta[self.shape.embed(np.arange(width))] = previous.theta[:, kept]
-        if previous.strengths is not None:
+        if previous.strengths is not None and previous.widths is not None:
             self.strengths[:, : len(previous.predecessors)] = previous.strengths[:, :, kept]
-
-    def curved(self, i: int) -> Mask:
-        return np.asarray(np.isfinite(self.strengths[:, :, i]).any(axis=0))
+            self.widths[: len(previous.predecessors)] = previous.widths[:, kept]
 
     def solve_lines(self, which: list[int], thorough: bool) -> None:
         """Fit targets without curves, all at once."""
@@ -194,7 +212,7 @@ class _Fits:
 
     def solve_curves(self, i: int, coarse_first: bool = False) -> None:
         """Fit one target with its curves and choose their strengths; drop curves that end up almost flat."""
-        widths = np.where(self.curved(i), MOST_COLUMNS, 1).tolist()
+        widths = self.widths[:, i].tolist()
         part = SplineDesign.make(self.form, self.table, self.predecessors, self.targets[i], widths)
         start, ridge = self.theta[part.coefficients, i][:, None], part.line_ridge(self.lines.ridge)
         strengths = np.array([[self.strengths[side, k, i]] for k in part.curves for side in (0, 1)])
@@ -215,50 +233,67 @@ class _Fits:
     def _drop(self, i: int, k: int) -> None:
         block = self.basis.blocks[k]
         curves = self.shape.of_block(slice(block.start + 1, block.stop))
-        self.theta[curves, i], self.strengths[:, k, i], self.left[k, i] = 0.0, np.inf, True
+        self.theta[curves, i], self.strengths[:, k, i], self.widths[k, i], self.left[k, i] = 0.0, np.inf, 1, True
 
     def add_curves(self, which: list[int]) -> list[int]:
         """Fit the curves that the score test asks for; return the targets that got some."""
         if not which or not self.predecessors:
             return []
-        wanted = np.asarray((self._scores(which) > JOIN).any(axis=0))
+        wanted = np.maximum(self._wanted_widths(which), self.widths[:, which])
         changed = []
         for position, i in enumerate(which):
-            new = wanted[:, position] & ~self.curved(i) & ~self.left[:, i]
+            new = (wanted[:, position] > self.widths[:, i]) & ~self.left[:, i]
             if new.any():
-                self.strengths[:, new, i] = _FIRST_STRENGTH
+                self.strengths[:, new & (self.widths[:, i] == 1), i] = _FIRST_STRENGTH
+                self.widths[new, i] = wanted[new, position]
                 self.solve_curves(i, coarse_first=True)
                 changed.append(i)
         return changed
 
-    def _scores(self, which: list[int]) -> Array:
-        """Return by how many standard deviations the score of each predecessor's curves exceeds chance: (2, k, m).
+    def _wanted_widths(self, which: list[int]) -> Index:
+        """Return how many basis columns of each predecessor the scores ask for, (k, m); 0 if they ask for nothing.
 
-        The statistic is the slope of the marginal likelihood at infinite strength, `sum(u^2 / roughness)` minus its
-        expectation. The variances of the scores `u` are the smaller of those seen in the rows and those expected:
-        where a few rows fit badly the former are too large, where the model is still wrong the latter can be.
+        The statistic is the slope of the marginal likelihood at infinite strength of the columns not in use yet,
+        `sum(u^2 / roughness)` minus its expectation; fast waves have no weight in it and join by the plain sum. The
+        variances of the scores `u` are the smaller of those seen in the rows and those expected: where a few rows fit
+        badly the former are too large, where the model is still wrong the latter can be.
         """
-        design = Design(self.table, self.predecessors, tuple(self.targets[i] for i in which), self.basis, wide=True)
+        u, v = self._scores(which)
+        out = np.zeros((len(self.predecessors), len(which)), dtype=np.intp)
+        for k, b in enumerate(self.basis.blocks):
+            weights = 1.0 / np.maximum(self.basis.roughness[b], 1e-300)
+            unused = np.arange(b.stop - b.start) >= np.maximum(self.widths[k, which], 1)[:, None]
+            own_u, own_v = u[:, :, b], np.maximum(v[:, :, b], 1e-300)
+            excess = np.where(unused, (own_u**2 - own_v) * weights, 0.0).sum(axis=2)
+            spread = np.sqrt(np.where(unused, 2.0 * (own_v * weights) ** 2, 0.0).sum(axis=2))
+            joins = (excess > JOIN * np.maximum(spread, 1e-300)).any(axis=0)
+            flat = np.where(unused, own_u**2 / own_v - 1.0, 0.0).sum(axis=2)
+            joins |= (flat > JOIN * np.sqrt(2.0 * np.maximum(unused.sum(axis=1), 1))).any(axis=0)
+            large = (unused & (own_u**2 > _LARGE * own_v)).any(axis=0)
+            last = large.shape[1] - np.argmax(large[:, ::-1], axis=1)
+            reach = np.where(large.any(axis=1), last + 1, 0)
+            out[k] = np.where(joins, np.minimum(np.maximum(reach, _JOINING), b.stop - b.start), 0)
+        return out
+
+    def _scores(self, which: list[int]) -> tuple[Array, Array]:
+        """Return the scores of all basis columns in `A` and `s` and their variances, (2, m, width)."""
+        targets, made = (
+            tuple(self.targets[i] for i in which),
+            made_design(self.table, self.predecessors, self.basis.widths),
+        )
+        design = Design(self.table, self.predecessors, targets, self.basis, wide=True, made=made)
         u, seen, expected = (np.zeros((2, len(which), design.width)) for _ in range(3))
         for block in design.blocks():
             slopes, squares = row_scores(self.shape, self.theta[:, which], block)
             u += slopes @ block.Z.T
             seen += slopes**2 @ (block.Z**2).T
             expected += squares @ (block.Z**2).T
-        v = np.minimum(seen, expected)
-        out = np.full((2, len(self.predecessors), len(which)), -np.inf)
-        for k, b in enumerate(self.basis.blocks):
-            if b.stop - b.start > 1:
-                curves = slice(b.start + 1, b.stop)
-                weights = 1.0 / self.basis.roughness[curves]
-                spread = np.sqrt(2.0 * v[:, :, curves] ** 2 @ weights**2)
-                out[:, k] = ((u[:, :, curves] ** 2 - v[:, :, curves]) @ weights) / np.maximum(spread, 1e-300)
-        return out
+        return u, np.minimum(seen, expected)
 
     def result(self) -> Conditionals:
         return Conditionals(
             self.form, self.predecessors, self.targets, self.theta, self.objective, self.converged,
-            self.basis, self.strengths,
+            self.basis, self.strengths, self.widths,
         )  # fmt: skip
 
 
