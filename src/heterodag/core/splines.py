@@ -152,6 +152,10 @@ class ColumnSpline:
         return np.vstack([x[None, :], _with_straight_tails(some, x).T])
 
 
+#: The basis of a column without curves.
+LINE = ColumnSpline(None, np.zeros(1))
+
+
 def _leading(curves: CubicSpline, count: int) -> CubicSpline:
     """Return the first functions of a vector-valued spline."""
     return CubicSpline.construct_fast(np.ascontiguousarray(curves.c[:, :, :count]), curves.x)
@@ -164,7 +168,7 @@ def column_spline(x: Array, width: int) -> ColumnSpline:
     """
     places = knots(x, width + 1)
     if len(places) <= 2:
-        return ColumnSpline(None, np.zeros(1))
+        return LINE
     cardinal = CubicSpline(places, np.eye(len(places)), bc_type="natural")
     values = _with_straight_tails(cardinal, x)
     mean = values.mean(axis=0)

@@ -9,7 +9,7 @@ curves, so most fits stay as small, as stable and as fast as linear ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..core.design import Design
 from ..core.gaussian import Array, Index, Mask
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
 from ..core.solver import Coefficients, objective, row_scores
-from ..core.splines import ColumnSpline, SplineBasis, column_spline
+from ..core.splines import LINE, ColumnSpline, SplineBasis, column_spline
 from ..core.table import Table
 from .fitted import Conditionals
 
@@ -260,6 +260,35 @@ class _Fits:
             self.form, self.predecessors, self.targets, self.theta, self.objective, self.converged,
             self.basis, self.strengths,
         )  # fmt: skip
+
+
+def only_its_curves(fitted: Conditionals) -> Conditionals:
+    """Return the fit of a single target in a design without the curves it does not have: the same predictors."""
+    basis, strengths = fitted.basis, fitted.strengths
+    if not isinstance(basis, SplineBasis) or strengths is None:
+        return fitted
+    curved: list[bool] = np.isfinite(strengths[:, :, 0]).any(axis=0).tolist()
+    kept = [np.arange(b.start, b.stop if c else b.start + 1) for b, c in zip(basis.blocks, curved, strict=True)]
+    rows = np.concatenate([[0], *kept]).astype(np.intp)
+    columns = tuple(own if c else LINE for own, c in zip(basis.columns, curved, strict=True))
+    theta = fitted.theta[Coefficients(fitted.form, basis.width).embed(rows)]
+    return replace(fitted, theta=theta, basis=SplineBasis(columns, tuple(len(own) for own in kept)))
+
+
+def curve_penalties(fitted: Conditionals) -> Array:
+    """Return the smoothness penalty of every coefficient of a single target, on the scale of sums over rows.
+
+    Strength times roughness for curves; 0 for lines, intercepts and the location, and in linear fits.
+    """
+    out = np.zeros(len(fitted.theta))
+    basis, strengths = fitted.basis, fitted.strengths
+    if isinstance(basis, SplineBasis) and strengths is not None:
+        for k, block in enumerate(basis.blocks):
+            rows = np.arange(block.start + 1, block.stop)
+            for side, strength in enumerate(strengths[:, k, 0]):
+                if np.isfinite(strength):
+                    out[rows + side * basis.width] = strength * basis.roughness[rows]
+    return out
 
 
 def _coarse_start(part: SplineDesign, start: Array, ridge: Array, strengths: Array) -> tuple[Array, Array]:
