@@ -151,6 +151,13 @@ class ColumnSpline:
         some = self.curves if curves == self.width - 1 else _leading(self.curves, curves)
         return np.vstack([x[None, :], _with_straight_tails(some, x).T])
 
+    def combined(self, weights: Array) -> ColumnSpline:
+        """Return the basis of the line and of sums of the first curves with weights (curves, sums)."""
+        if self.curves is None or not len(weights):
+            return LINE
+        pieces = self.curves.c[:, :, : len(weights)] @ weights
+        return ColumnSpline(CubicSpline.construct_fast(pieces, self.curves.x), np.r_[0.0, np.ones(weights.shape[1])])
+
 
 #: The basis of a column without curves.
 LINE = ColumnSpline(None, np.zeros(1))

@@ -267,12 +267,33 @@ def only_its_curves(fitted: Conditionals) -> Conditionals:
     basis, strengths = fitted.basis, fitted.strengths
     if not isinstance(basis, SplineBasis) or strengths is None:
         return fitted
-    curved: list[bool] = np.isfinite(strengths[:, :, 0]).any(axis=0).tolist()
+    curved = np.asarray(np.isfinite(strengths[:, :, 0]).any(axis=0))
     kept = [np.arange(b.start, b.stop if c else b.start + 1) for b, c in zip(basis.blocks, curved, strict=True)]
     rows = np.concatenate([[0], *kept]).astype(np.intp)
     columns = tuple(own if c else LINE for own, c in zip(basis.columns, curved, strict=True))
     theta = fitted.theta[Coefficients(fitted.form, basis.width).embed(rows)]
     return replace(fitted, theta=theta, basis=SplineBasis(columns, tuple(len(own) for own in kept)))
+
+
+def summed_curves(fitted: Conditionals) -> Conditionals:
+    """Return the fit of a single target with one curve per predecessor and predictor, its sum of curves.
+
+    The same predictors, from a tenth of the basis columns: what evaluates a fit many times wants this one.
+    """
+    basis = fitted.basis
+    if not isinstance(basis, SplineBasis):
+        return fitted
+    a, b, location = np.split(fitted.theta[:, 0], [basis.width, 2 * basis.width])
+    columns, sides = [], (a[:1].tolist(), b[:1].tolist())
+    for column, block in zip(basis.columns, basis.blocks, strict=True):
+        columns.append(column.combined(np.column_stack([a[block][1:], b[block][1:]])))
+        for side, (theta, own) in enumerate(zip((a, b), sides, strict=True)):
+            own.append(theta[block.start])
+            own.extend(float(k == side) for k in range(columns[-1].width - 1))
+    flat = np.concatenate([*sides, location])[:, None]
+    return replace(
+        fitted, theta=flat, basis=SplineBasis(tuple(columns), tuple(c.width for c in columns)), strengths=None
+    )
 
 
 def curve_penalties(fitted: Conditionals) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, n
 from ..core.table import Table
 from ..errors import ParameterError
 from ..models.conditional import ConditionalModel, Conditionals
-from ..models.spline import curve_penalties, only_its_curves
+from ..models.spline import curve_penalties, only_its_curves, summed_curves
 
 #: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
 MECHANISMS = ("linear", "spline")
@@ -75,7 +76,11 @@ class Mechanism:
         return (values - mu) / sigma
 
     def _predictors(self, parents: Array) -> tuple[Array, Array, Array | float]:
-        return self.conditional.predictors(self._table(parents), slice(None))
+        return self._quick.predictors(self._table(parents), slice(None))
+
+    @cached_property
+    def _quick(self) -> Conditionals:
+        return summed_curves(self.conditional)
 
     def _table(self, parents: Array, values: Array | None = None) -> Table:
         filled = np.full(len(parents), self.location[-1]) if values is None else values
