@@ -26,11 +26,14 @@ def table(n=2000, seed=0):
     return pd.DataFrame({"z": z, "b": b, "a": a, "y": y})
 
 
-@pytest.fixture(scope="module", params=["natural", "location-scale"])
+@pytest.fixture(
+    scope="module", params=[("natural", "linear"), ("location-scale", "linear"), ("location-scale", "spline")]
+)
 def scm(request):
+    form, parametrization = request.param
     graph = pd.DataFrame(0, index=NAMES, columns=NAMES)
     graph.loc["z", ["b", "a", "y"]] = graph.loc[["b", "a"], "y"] = 1
-    return HeteroscedasticSCM.from_dag(graph, table(), form=request.param)
+    return HeteroscedasticSCM.from_dag(graph, table(), form=form, parametrization=parametrization)
 
 
 @pytest.fixture

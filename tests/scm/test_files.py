@@ -49,6 +49,7 @@ def in_first(**values):
         (change(format_version=2), "has format version 2, written by heterodag"),
         (change(form="cubic"), "form 'cubic'"),
         (change(parametrization="mlp"), "parametrization 'mlp'"),
+        (change(parametrization="spline"), "curves, for splines only"),
         (change(names=["a", "a", "b", "c"]), "its names"),
         (change(mechanisms=[]), "one mechanism per name"),
         (in_first(theta=[1.0]), "theta of"),

@@ -151,6 +151,23 @@ class ColumnSpline:
         some = self.curves if curves == self.width - 1 else _leading(self.curves, curves)
         return np.vstack([x[None, :], _with_straight_tails(some, x).T])
 
+    def leading(self, width: int) -> ColumnSpline:
+        """Return the basis of the first `width` columns."""
+        if self.curves is None or width >= self.width:
+            return self
+        return ColumnSpline(_leading(self.curves, width - 1), self.roughness[:width]) if width > 1 else LINE
+
+    def combined(self, weights: Array) -> ColumnSpline:
+        """Return the basis of the line and of sums of the first curves with weights (curves, sums)."""
+        if self.curves is None or not len(weights):
+            return LINE
+        pieces = self.curves.c[:, :, : len(weights)] @ weights
+        return ColumnSpline(CubicSpline.construct_fast(pieces, self.curves.x), np.r_[0.0, np.ones(weights.shape[1])])
+
+
+#: The basis of a column without curves.
+LINE = ColumnSpline(None, np.zeros(1))
+
 
 def _leading(curves: CubicSpline, count: int) -> CubicSpline:
     """Return the first functions of a vector-valued spline."""
@@ -164,7 +181,7 @@ def column_spline(x: Array, width: int) -> ColumnSpline:
     """
     places = knots(x, width + 1)
     if len(places) <= 2:
-        return ColumnSpline(None, np.zeros(1))
+        return LINE
     cardinal = CubicSpline(places, np.eye(len(places)), bc_type="natural")
     values = _with_straight_tails(cardinal, x)
     mean = values.mean(axis=0)

@@ -9,15 +9,16 @@ curves, so most fits stay as small, as stable and as fast as linear ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.design import Design
 from ..core.gaussian import Array, Index, Mask
+from ..core.score_test import efficient_scores
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
-from ..core.solver import Coefficients, objective, row_scores
+from ..core.solver import Coefficients, objective
 from ..core.splines import ColumnSpline, SplineBasis, column_spline
 from ..core.table import CACHE_BYTES, Table
 from .fitted import Conditionals
@@ -33,9 +34,9 @@ _ROWS_FOR_KNOTS = 20_000
 #: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
 #: effective coefficients than this remain.
 JOIN, LEAVE = 4.0, 0.5
-#: Smoothest basis columns that join at least; rougher ones join as far as their own scores are this large (chi-square
-#: of one degree of freedom), and may follow later.
-_JOINING, _LARGE = 6, 25.0
+#: Smoothest curves that join at a time; rougher ones join with them as far as their own scores are this large
+#: (chi-square of one degree of freedom), or later, when the fit with the first ones asks for more.
+_JOINING, _LARGE = 5, 25.0
 #: Times that new curves are looked for; each time those that join are fitted together.
 _SWEEPS = 3
 #: Strength that curves start with, in units in which a coefficient of 1 is large.
@@ -166,6 +167,8 @@ def fit_splines(
     pending = list(range(len(targets)))
     for _ in range(_SWEEPS):
         pending = fits.add_curves(pending)
+    if thorough:
+        fits.settle()
     return fits.result()
 
 
@@ -230,6 +233,14 @@ class _Fits:
             else:
                 self._drop(i, k)
 
+    def settle(self) -> None:
+        """Fit the targets again whose last curves to leave were not yet made up for by the others."""
+        for i in np.flatnonzero(self.left.any(axis=0)).tolist():
+            if (self.widths[:, i] > 1).any():
+                self.solve_curves(i)
+            else:
+                self.solve_lines([i], thorough=False)
+
     def _drop(self, i: int, k: int) -> None:
         block = self.basis.blocks[k]
         curves = self.shape.of_block(slice(block.start + 1, block.stop))
@@ -261,40 +272,100 @@ class _Fits:
         u, v = self._scores(which)
         out = np.zeros((len(self.predecessors), len(which)), dtype=np.intp)
         for k, b in enumerate(self.basis.blocks):
-            weights = 1.0 / np.maximum(self.basis.roughness[b], 1e-300)
-            unused = np.arange(b.stop - b.start) >= np.maximum(self.widths[k, which], 1)[:, None]
-            own_u, own_v = u[:, :, b], np.maximum(v[:, :, b], 1e-300)
-            excess = np.where(unused, (own_u**2 - own_v) * weights, 0.0).sum(axis=2)
-            spread = np.sqrt(np.where(unused, 2.0 * (own_v * weights) ** 2, 0.0).sum(axis=2))
-            joins = (excess > JOIN * np.maximum(spread, 1e-300)).any(axis=0)
-            flat = np.where(unused, own_u**2 / own_v - 1.0, 0.0).sum(axis=2)
-            joins |= (flat > JOIN * np.sqrt(2.0 * np.maximum(unused.sum(axis=1), 1))).any(axis=0)
-            large = (unused & (own_u**2 > _LARGE * own_v)).any(axis=0)
-            last = large.shape[1] - np.argmax(large[:, ::-1], axis=1)
-            reach = np.where(large.any(axis=1), last + 1, 0)
-            out[k] = np.where(joins, np.minimum(np.maximum(reach, _JOINING), b.stop - b.start), 0)
+            curves = slice(b.start + 1, b.stop)
+            if b.stop - b.start > 1:
+                used = self.widths[k, which] - 1
+                wanted = _wanted_curves(u[:, :, curves], v[:, :, curves], self.basis.roughness[curves], used)
+                out[k] = np.where(wanted > 0, wanted + 1, 0)
         return out
 
     def _scores(self, which: list[int]) -> tuple[Array, Array]:
-        """Return the scores of all basis columns in `A` and `s` and their variances, (2, m, width)."""
-        targets, made = (
-            tuple(self.targets[i] for i in which),
-            made_design(self.table, self.predecessors, self.basis.widths),
-        )
-        design = Design(self.table, self.predecessors, targets, self.basis, wide=True, made=made)
-        u, seen, expected = (np.zeros((2, len(which), design.width)) for _ in range(3))
-        for block in design.blocks():
-            slopes, squares = row_scores(self.shape, self.theta[:, which], block)
-            u += slopes @ block.Z.T
-            seen += slopes**2 @ (block.Z**2).T
-            expected += squares @ (block.Z**2).T
-        return u, np.minimum(seen, expected)
+        """Return the scores of all basis columns in `A` and `s` and their efficient variances, (2, m, width)."""
+        made = made_design(self.table, self.predecessors, self.basis.widths)
+        designs = [
+            Design(self.table, self.predecessors, (self.targets[i],), self.basis, wide=True, made=made) for i in which
+        ]
+        pairs = [
+            efficient_scores(design, self.shape, self.theta[:, [i]], self._used(i))
+            for design, i in zip(designs, which, strict=True)
+        ]
+        return np.stack([u for u, _ in pairs], axis=1), np.stack([v for _, v in pairs], axis=1)
+
+    def _used(self, i: int) -> Index:
+        """Return the columns of the full design that a target uses."""
+        own = zip(self.basis.blocks, self.widths[:, i], strict=True)
+        return np.concatenate([[0], *(np.arange(b.start, b.start + width) for b, width in own)]).astype(np.intp)
 
     def result(self) -> Conditionals:
         return Conditionals(
             self.form, self.predecessors, self.targets, self.theta, self.objective, self.converged,
             self.basis, self.strengths, self.widths,
         )  # fmt: skip
+
+
+def _wanted_curves(u: Array, v: Array, roughness: Array, used: Index) -> Index:
+    """Return how many curves of one predecessor the scores u (2, m, curves) of variances v ask for, (m,)."""
+    v, weights = np.maximum(v, 1e-300), 1.0 / roughness
+    unused = np.arange(len(roughness)) >= used[:, None]
+    ratio = np.where(unused, u**2 / v, 0.0)
+    excess = np.where(unused, (u**2 - v) * weights, 0.0).sum(axis=2)
+    spread = np.sqrt(np.where(unused, 2.0 * (v * weights) ** 2, 0.0).sum(axis=2))
+    flat = (ratio - unused).sum(axis=2)
+    joins = (excess > JOIN * np.maximum(spread, 1e-300)) | (flat > JOIN * np.sqrt(2.0 * unused.sum(axis=1)))
+    large = np.asarray((ratio > _LARGE).any(axis=0))
+    reach = np.where(large.any(axis=1), large.shape[1] - np.argmax(large[:, ::-1], axis=1) + 1, 0)
+    wanted = np.minimum(np.maximum(reach, used + _JOINING), len(roughness))
+    return np.asarray(np.where(joins.any(axis=0), wanted, 0), dtype=np.intp)
+
+
+def only_its_curves(fitted: Conditionals) -> Conditionals:
+    """Return the fit of a single target in a design without the curves it does not have: the same predictors."""
+    basis, used = fitted.basis, fitted.widths
+    if not isinstance(basis, SplineBasis) or used is None:
+        return fitted
+    widths = tuple(used[:, 0].tolist())
+    kept = [np.arange(b.start, b.start + width) for b, width in zip(basis.blocks, widths, strict=True)]
+    rows = np.concatenate([[0], *kept]).astype(np.intp)
+    columns = tuple(own.leading(width) for own, width in zip(basis.columns, widths, strict=True))
+    theta = fitted.theta[Coefficients(fitted.form, basis.width).embed(rows)]
+    return replace(fitted, theta=theta, basis=SplineBasis(columns, widths))
+
+
+def summed_curves(fitted: Conditionals) -> Conditionals:
+    """Return the fit of a single target with one curve per predecessor and predictor, its sum of curves.
+
+    The same predictors, from a tenth of the basis columns: what evaluates a fit many times wants this one.
+    """
+    basis = fitted.basis
+    if not isinstance(basis, SplineBasis):
+        return fitted
+    a, b, location = np.split(fitted.theta[:, 0], [basis.width, 2 * basis.width])
+    columns, sides = [], (a[:1].tolist(), b[:1].tolist())
+    for column, block in zip(basis.columns, basis.blocks, strict=True):
+        columns.append(column.combined(np.column_stack([a[block][1:], b[block][1:]])))
+        for side, (theta, own) in enumerate(zip((a, b), sides, strict=True)):
+            own.append(theta[block.start])
+            own.extend(float(k == side) for k in range(columns[-1].width - 1))
+    flat = np.concatenate([*sides, location])[:, None]
+    return replace(
+        fitted, theta=flat, basis=SplineBasis(tuple(columns), tuple(c.width for c in columns)), strengths=None
+    )
+
+
+def curve_penalties(fitted: Conditionals) -> Array:
+    """Return the smoothness penalty of every coefficient of a single target, on the scale of sums over rows.
+
+    Strength times roughness for curves; 0 for lines, intercepts and the location, and in linear fits.
+    """
+    out = np.zeros(len(fitted.theta))
+    basis, strengths = fitted.basis, fitted.strengths
+    if isinstance(basis, SplineBasis) and strengths is not None:
+        for k, block in enumerate(basis.blocks):
+            rows = np.arange(block.start + 1, block.stop)
+            for side, strength in enumerate(strengths[:, k, 0]):
+                if np.isfinite(strength):
+                    out[rows + side * basis.width] = strength * basis.roughness[rows]
+    return out
 
 
 def _coarse_start(part: SplineDesign, start: Array, ridge: Array, strengths: Array) -> tuple[Array, Array]:

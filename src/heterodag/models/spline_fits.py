@@ -15,7 +15,7 @@ from ..core.solver import derivatives, row_terms
 from ..core.table import Table
 from .conditional import ConditionalModel, Conditionals
 from .node_fits import Key, NodeFit, NodeFits
-from .spline import MOST_COLUMNS, SplineDesign, fit_splines, spline_of
+from .spline import SplineDesign, fit_splines, spline_of
 
 #: A curve's score counts from this many standard deviations above chance, so many nats for each.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
@@ -103,8 +103,7 @@ def fit_curves(table: Table, form: str, strength: float, key: Key) -> tuple[Node
 
 
 def _part(model: Conditionals, table: Table) -> SplineDesign:
-    curved = np.isfinite(np.asarray(model.strengths)[:, :, 0]).any(axis=0)
-    widths = np.where(curved, MOST_COLUMNS, 1).tolist()
+    widths = np.asarray(model.widths)[:, 0].tolist()
     return SplineDesign.make(model.form, table, model.predecessors, model.targets[0], widths)
 
 

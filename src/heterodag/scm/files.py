@@ -3,12 +3,11 @@
 One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form`` and
 ``parametrization``; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), the coefficients
 ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these units,
-``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``. With
-splines also ``basis``, per parent the knots, the heights of every curve at the knots and its roughness, ``widths``, how
-many of these each parent uses, and ``strengths`` of the penalties (null where a parent has no curves).
+``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``.
 
-Another parametrisation needs what defines its predictors in the file too: add it in `_basis_to_json` and read it in
-`_mechanism`.
+With splines each mechanism also has ``curves``, one entry per parent: null where it enters by a straight line only, else
+the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients, intervals, curves, as SciPy's
+PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in both predictors.
 """
 
 from __future__ import annotations
@@ -26,14 +25,12 @@ from ..core.design import Basis, linear_basis
 from ..core.gaussian import FORMS, Array
 from ..core.graph import is_dag
 from ..core.solver import Coefficients
-from ..core.splines import ColumnSpline, SplineBasis
-from ..errors import DataError, ParameterError
+from ..core.splines import LINE, ColumnSpline, SplineBasis
+from ..errors import DataError
 from ..models.conditional import Conditionals
-from .mechanism import Mechanism
+from .mechanism import MECHANISMS, Mechanism
 
 FORMAT, FORMAT_VERSION = "heterodag-scm", 1
-#: Parametrisations that have a form on disk.
-SAVED = ("linear", "spline")
 
 
 def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parametrization: str, path: Path) -> None:
@@ -41,7 +38,7 @@ def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parame
     content = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
         "form": form, "parametrization": parametrization, "names": names,
-        "mechanisms": [_to_json(m, names) | _basis_to_json(m.conditional, parametrization) for m in mechanisms],
+        "mechanisms": [_to_json(m, names) | _basis_to_json(m.conditional) for m in mechanisms],
     }  # fmt: skip
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     part = path.with_name(path.name + ".part")
@@ -67,42 +64,23 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _basis_to_json(conditional: Conditionals, parametrization: str) -> dict[str, Any]:
+def _basis_to_json(conditional: Conditionals) -> dict[str, Any]:
     """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
-    if isinstance(conditional.basis, SplineBasis) and conditional.strengths is not None:
-        strengths = conditional.strengths[:, :, 0].tolist()
-        return {
-            "basis": [_curves_to_json(column) for column in conditional.basis.columns],
-            "widths": list(conditional.basis.widths),
-            "strengths": [[v if np.isfinite(v) else None for v in side] for side in strengths],
-        }
-    if parametrization not in SAVED:
-        raise ParameterError("parametrization", "be 'linear' or 'spline' to be saved", parametrization)
-    return {}
+    basis, strengths = conditional.basis, conditional.strengths
+    if not isinstance(basis, SplineBasis) or strengths is None:
+        return {}
+    return {"curves": [_curves_to_json(c, own) for c, own in zip(basis.columns, strengths[:, :, 0].T, strict=True)]}
 
 
-def _curves_to_json(column: ColumnSpline) -> dict[str, Any]:
-    curves = column.curves
-    known = {} if curves is None else {"knots": curves.x.tolist(), "heights": curves(curves.x).tolist()}
-    return known | {"roughness": column.roughness.tolist()}
-
-
-def _basis_from_json(part: dict[str, Any]) -> tuple[Basis, Array | None]:
-    if "basis" not in part:
-        return linear_basis, None
-    columns = tuple(_curves_from_json(column) for column in part["basis"])
-    strengths = np.array([[np.inf if v is None else float(v) for v in side] for side in part["strengths"]])
-    _require(strengths.shape == (2, len(columns)) == (2, len(part["parents"])), f"strengths of '{part['name']}'")
-    return SplineBasis(columns, tuple(int(width) for width in part["widths"])), strengths[:, :, None]
-
-
-def _curves_from_json(column: dict[str, Any]) -> ColumnSpline:
-    roughness = np.array(column["roughness"], dtype=np.float64)
-    if "knots" not in column:
-        return ColumnSpline(None, roughness)
-    knots, heights = (np.array(column[key], dtype=np.float64) for key in ("knots", "heights"))
-    _require(heights.shape == (len(knots), len(roughness) - 1), "heights of a curve")
-    return ColumnSpline(CubicSpline(knots, heights, bc_type="natural"), roughness)
+def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | None:
+    if column.curves is None:
+        return None
+    return {
+        "knots": column.curves.x.tolist(),
+        "pieces": column.curves.c.tolist(),
+        "roughness": column.roughness[1:].tolist(),
+        "strengths": strengths.tolist(),
+    }
 
 
 def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
@@ -128,10 +106,11 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
 
 def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], str, str]:
     names, form, parametrization = content["names"], content["form"], content["parametrization"]
-    _require(form in FORMS and parametrization in SAVED, f"form {form!r}, parametrization {parametrization!r}")
+    _require(form in FORMS and parametrization in MECHANISMS, f"form {form!r}, parametrization {parametrization!r}")
     _require(bool(names) and all(isinstance(n, str) for n in names) and len(set(names)) == len(names), "its names")
     parts = content["mechanisms"]
     _require([part["name"] for part in parts] == names, "one mechanism per name, in order")
+    _require(all(("curves" in part) == (parametrization == "spline") for part in parts), "curves, for splines only")
     mechanisms = [_mechanism(part, j, names, form) for j, part in enumerate(parts)]
     adjacency = np.zeros((len(names), len(names)))
     for mechanism in mechanisms:
@@ -142,20 +121,45 @@ def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], str, st
 
 def _mechanism(part: dict[str, Any], target: int, names: list[str], form: str) -> Mechanism:
     parents = tuple(names.index(name) for name in part["parents"])
-    basis, strengths = _basis_from_json(part)
-    k, width = len(parents), len(parents) + 1 if strengths is None else basis(np.zeros((len(parents), 1))).shape[0]
+    k, (basis, strengths) = len(parents), _read_basis(part, len(parents))
+    width = basis.width if isinstance(basis, SplineBasis) else k + 1
     size = Coefficients(form, width).size
     scale = _numbers(part, "scale", (k + 1,))
     _require(bool((scale > 0).all()), f"scale of '{part['name']}'")
     theta = _numbers(part, "theta", (size,))
     conditional = Conditionals(
         form, tuple(range(k)), (k,), theta[:, None],
-        np.array([float(part["objective"])]), np.array([bool(part["converged"])]), basis, strengths,
+        np.array([float(part["objective"])]), np.array([bool(part["converged"])]),
+        basis, strengths,
     )  # fmt: skip
     return Mechanism(
         target, parents, conditional, _numbers(part, "location", (k + 1,)), scale,
         _numbers(part, "extremes", (2, k)), _numbers(part, "covariance", (size, size)),
     )  # fmt: skip
+
+
+def _read_basis(part: dict[str, Any], k: int) -> tuple[Basis, Array | None]:
+    """Return the design of k parents, and the strengths of its curves."""
+    if "curves" not in part:
+        return linear_basis, None
+    given, name = part["curves"], part["name"]
+    _require(isinstance(given, list) and len(given) == k, f"curves of '{name}', one entry per parent")
+    strengths, columns = np.full((2, k, 1), np.inf), []
+    for position, own in enumerate(given):
+        columns.append(LINE if own is None else _read_curves(own | {"name": name}))
+        if own is not None:
+            strengths[:, position, 0] = _numbers(own | {"name": name}, "strengths", (2,))
+    _require(bool((strengths > 0).all()), f"strengths of '{name}'")
+    return SplineBasis(tuple(columns), tuple(column.width for column in columns)), strengths
+
+
+def _read_curves(part: dict[str, Any]) -> ColumnSpline:
+    count, intervals = len(part["roughness"]), len(part["knots"]) - 1
+    knots, roughness = _numbers(part, "knots", (intervals + 1,)), _numbers(part, "roughness", (count,))
+    _require(intervals > 1 and bool((np.diff(knots) > 0).all()), f"knots of '{part['name']}', which must increase")
+    _require(count > 0 and bool((roughness > 0).all()), f"roughness of '{part['name']}'")
+    pieces = _numbers(part, "pieces", (4, intervals, count))
+    return ColumnSpline(CubicSpline.construct_fast(pieces, knots), np.r_[0.0, roughness])
 
 
 def _numbers(part: dict[str, Any], key: str, shape: tuple[int, ...]) -> Array:

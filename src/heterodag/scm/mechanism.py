@@ -2,21 +2,25 @@
 
 Everything is computed from `Conditionals.predictors`, so any parametrisation of the conditional model will do. The
 log precision is held within the range it had on the training rows: beyond, the exponential would let spreads explode
-(or vanish) on values that no data speak about. The predictor of the mean is not held.
+(or vanish) on values that no data speak about. The predictor of the mean is not held; splines end in straight lines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
-from ..core.splines import SplineBasis
 from ..core.table import Table
 from ..errors import ParameterError
 from ..models.conditional import ConditionalModel, Conditionals
+from ..models.spline import curve_penalties, only_its_curves, summed_curves
+
+#: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
+MECHANISMS = ("linear", "spline")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,11 @@ class Mechanism:
         return (values - mu) / sigma
 
     def _predictors(self, parents: Array) -> tuple[Array, Array, Array | float]:
-        return self.conditional.predictors(self._table(parents), slice(None))
+        return self._quick.predictors(self._table(parents), slice(None))
+
+    @cached_property
+    def _quick(self) -> Conditionals:
+        return summed_curves(self.conditional)
 
     def _table(self, parents: Array, values: Array | None = None) -> Table:
         filled = np.full(len(parents), self.location[-1]) if values is None else values
@@ -81,12 +89,14 @@ class Mechanism:
 
 def fit_mechanism(X: Array, target: int, parents: Sequence[int], model: ConditionalModel) -> Mechanism:
     """Fit the conditional model of a column given its parents."""
+    if model.parametrization not in MECHANISMS:
+        raise ParameterError("parametrization", "be 'linear' or 'spline' in a causal model", model.parametrization)
     columns = [*parents, target]
     table = Table.standardize(X[:, columns])
     k = len(parents)
     fitted = model.fit(table, range(k), [k], thorough=True)
-    if not isinstance(fitted, Conditionals):
-        raise ParameterError("parametrization", "be 'linear' or 'spline' in a causal model", model.parametrization)
+    assert isinstance(fitted, Conditionals)
+    fitted = only_its_curves(fitted)
     s = fitted.predictors(table, slice(None))[1][0]
     extremes = X[np.ix_([int(s.argmin()), int(s.argmax())], list(parents))]
     covariance = coefficient_covariance(fitted, table, penalty_weights(fitted, model.ridge))
@@ -95,22 +105,18 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], model: Conditio
 
 def penalty_weights(fitted: Conditionals, ridge: float) -> Array:
     """Return the quadratic penalty of every coefficient of a fit, on the scale of sums over rows."""
-    weights = np.full(len(fitted.theta), ridge)
-    if fitted.strengths is not None and isinstance(fitted.basis, SplineBasis):
-        basis = fitted.basis
-        for k, block in enumerate(basis.blocks):
-            curves = np.arange(block.start + 1, block.stop)
-            for side, strength in enumerate(fitted.strengths[:, k, 0]):
-                weights[curves + side * basis.width] = strength * basis.roughness[curves]
-    return weights
+    curves = curve_penalties(fitted)
+    return np.where(curves > 0.0, curves, ridge)
 
 
 def coefficient_covariance(fitted: Conditionals, table: Table, penalty: Array) -> Array:
     """Return the sandwich estimate of the covariance of the coefficients of one target.
 
     `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients: right
-    also where the Gaussian is only an approximation. Both predictors are linear in the coefficients, so their
-    derivatives are the predictors of unit vectors. Slopes that are exactly zero take no part in the model: they stay.
+    also where the Gaussian is only an approximation. The penalties of curves are added to G as well: seen as priors,
+    they tell how far smoothing has biased the curves (Nychka 1988; Marra and Wood 2012). Both predictors are linear in
+    the coefficients, so their derivatives are the predictors of unit vectors. Slopes that are exactly zero take no part
+    in the model: they stay.
     """
     size = len(fitted.theta)
     units = replace(
@@ -134,7 +140,8 @@ def coefficient_covariance(fitted: Conditionals, table: Table, penalty: Array) -
     used = np.flatnonzero(_used(fitted.theta[:, 0], natural))
     inverse = np.linalg.pinv(information[np.ix_(used, used)] + np.diag(penalty[used]), hermitian=True)
     covariance = np.zeros((size, size))
-    covariance[np.ix_(used, used)] = inverse @ (gradient[used] @ gradient[used].T) @ inverse
+    spread = gradient[used] @ gradient[used].T + np.diag(curve_penalties(fitted)[used])
+    covariance[np.ix_(used, used)] = inverse @ spread @ inverse
     return covariance
 
 

@@ -45,7 +45,8 @@ class HeteroscedasticSCM:
     Notes
     -----
     The log precision of a mechanism is held within the range it had on the training rows: an exponential knows no
-    bounds, and values outside the data would have any spread. Means are extrapolated.
+    bounds, and values outside the data would have any spread. Means are extrapolated, those of splines along straight
+    lines. Mechanisms are linear or splines (`parametrization`); networks are refused.
 
     Examples
     --------
@@ -100,7 +101,7 @@ class HeteroscedasticSCM:
         X : table of shape (n, d)
             Continuous observations.
         form, parametrization : str
-            Of the conditional models; see `HOST`.
+            Of the conditional models; see `HOST`. The parametrization is "linear" or "spline".
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
         missing : {"refuse", "drop"}, default="refuse"
