@@ -216,13 +216,13 @@ def _check_collinear(array: Array, labels: list[str]) -> None:
         gram += block.T @ block
     gram /= len(array)
     basis: list[int] = []
-    factor = np.zeros((0, 0))
+    factor = np.zeros_like(gram)
     for j in range(gram.shape[0]):
-        w = solve_triangular(factor, gram[basis, j], lower=True) if basis else np.zeros(0)
+        w = solve_triangular(factor[:j, :j], gram[:j, j], lower=True) if basis else np.zeros(0)
         rest = gram[j, j] - w @ w
         if rest < COLLINEAR * 10 and _really_collinear((array - location) / scale, basis, j):
             raise DataError(_collinear_message((array - location) / scale, basis, j, labels))
-        factor = np.block([[factor, np.zeros((len(basis), 1))], [w[None], np.sqrt(max(rest, COLLINEAR))]])
+        factor[j, :j], factor[j, j] = w, np.sqrt(max(rest, COLLINEAR))
         basis.append(j)
 
 
