@@ -15,12 +15,14 @@ import numpy as np
 from .design import Design
 from .gaussian import Array, Index
 from .parents import ParentDesign
-from .solver import Coefficients, derivatives, row_terms
+from .solver import Coefficients, derivatives, row_scores, row_terms
 from .table import Table
 
 #: A column whose information shrinks to this share, once the parents are accounted for, is a copy of them.
 _COLLINEAR = 1e-6
 _TINY = 1e-300
+#: Rows that tell how much of a column the columns in use explain.
+_SHARE_ROWS = 1000
 
 
 def entry_gains(
@@ -91,38 +93,42 @@ def _sums(
 def efficient_scores(design: Design, shape: Coefficients, theta: Array, used: Index) -> tuple[Array, Array]:
     """Return the scores (2, width) of all columns of one target's design in `A` and `s`, and their variances.
 
-    The variances are what is left of them once the columns in use, and the location, have been accounted for. They
-    build on the smaller of the squares seen in the rows and those expected: where a few rows fit badly the former are
-    too large, where the model is still wrong the latter can be.
+    The variances are what is left of them once the columns in use, and the location, have been accounted for; how much
+    these take is looked up on a sample of the rows. The variances build on the smaller of the squares seen in the rows
+    and those expected: where a few rows fit badly the former are too large, where the model is still wrong the latter
+    can be.
     """
-    p, q, natural = design.width, len(used), shape.form == "natural"
-    u, seen, corner = np.zeros((2, p)), np.zeros((2, p)), 0.0
-    own, cross = np.zeros((2, p)), np.zeros((2, 2 * q + natural, p))
+    u, seen, expected = (np.zeros((2, design.width)) for _ in range(3))
+    for block in design.blocks():
+        first, second = row_scores(shape, theta, block)
+        square = block.Z**2
+        u += first[:, 0] @ block.Z.T
+        seen += first[:, 0] ** 2 @ square.T
+        expected += second[:, 0] @ square.T
+    sample = design.thin(-(-design.n_rows // _SHARE_ROWS))
+    return u, np.minimum(seen, expected) * np.clip(1.0 - _explained(sample, shape, theta, used), _COLLINEAR, 1.0)
+
+
+def _explained(design: Design, shape: Coefficients, theta: Array, used: Index) -> Array:
+    """Return the share of every column's information in `A` and in `s` that the columns in use explain, (2, width)."""
+    p, q, corner = design.width, len(used), 0.0
+    size = 2 * q + (shape.form == "natural")
+    own, cross, nuisance = np.zeros((2, p)), np.zeros((2, size, p)), np.empty((size, size))
     for block in design.blocks():
         Z, terms = block.Z, row_terms(shape, theta, block, np.zeros((1, 1)))
-        first, second, square = terms.first[:, 0], terms.second[:, 0], block.Z**2
-        u += first[:2] @ Z.T
-        seen += first[:2] ** 2 @ square.T
-        own += second[[0, 2]] @ square.T
+        second = terms.second[:, 0]
+        own += second[[0, 2]] @ (Z**2).T
         AA, As, ss = ((second[:, None] * Z[used]).reshape(3 * q, -1) @ Z.T).reshape(3, q, p)
         cross[0, : 2 * q] += np.concatenate([AA, As])
         cross[1, : 2 * q] += np.concatenate([As, ss])
-        if natural and terms.mm is not None:
-            cross[:, -1] += np.stack([np.ones(Z.shape[1]), first[2]]) @ Z.T
+        if terms.mm is not None:
+            cross[:, -1] += np.stack([np.ones(Z.shape[1]), terms.first[2, 0]]) @ Z.T
             corner += float(terms.mm.sum())
-    shares = _explained(cross, used, corner) / np.maximum(own, _TINY)
-    return u, np.minimum(seen, own) * np.clip(1.0 - shares, _COLLINEAR, 1.0)
-
-
-def _explained(cross: Array, used: Index, corner: float) -> Array:
-    """Return the part of every column's information that the columns in use explain, (2, width)."""
-    q, size = len(used), cross.shape[1]
-    nuisance = np.empty((size, size))
     nuisance[:, :q], nuisance[:, q : 2 * q] = cross[0][:, used], cross[1][:, used]
     if size > 2 * q:
         nuisance[: 2 * q, -1], nuisance[-1, -1] = nuisance[-1, : 2 * q], corner
     scale = 1.0 / np.sqrt(np.maximum(nuisance.diagonal(), _TINY))
-    even = nuisance * scale * scale[:, None] + _COLLINEAR * np.eye(size)
     scaled = cross * scale[:, None]
-    explained: Array = np.einsum("asp,asp->ap", scaled, np.linalg.solve(even, scaled))
+    solved = np.linalg.solve(nuisance * scale * scale[:, None] + _COLLINEAR * np.eye(size), scaled)
+    explained: Array = np.einsum("asp,asp->ap", scaled, solved) / np.maximum(own, _TINY)
     return explained

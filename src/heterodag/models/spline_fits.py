@@ -13,7 +13,7 @@ import numpy as np
 from ..core.gaussian import Array
 from ..core.solver import derivatives, row_terms
 from ..core.table import Table
-from .conditional import ConditionalModel, Conditionals
+from .conditional import ConditionalModel, Conditionals, Fitted
 from .node_fits import Key, NodeFit, NodeFits
 from .spline import SplineDesign, fit_splines, spline_of
 
@@ -98,13 +98,27 @@ def fit_curves(table: Table, form: str, strength: float, key: Key) -> tuple[Node
     lines = ConditionalModel("linear", form, strength)
     model = fit_splines(lines, table, parents, [target], thorough=True)
     n = table.shape[0]
-    loss = n * float(model.objective[0]) + 0.5 * float(np.log(n)) * _effective(model, table)
+    loss = n * float(model.objective[0]) + _price(model, table)
     return NodeFit(model.theta[:, 0], loss, bool(model.converged[0]), _worth(model, table)), model
 
 
 def _part(model: Conditionals, table: Table) -> SplineDesign:
     widths = np.asarray(model.widths)[:, 0].tolist()
     return SplineDesign.make(model.form, table, model.predecessors, model.targets[0], widths)
+
+
+def priced_loss(models: Sequence[Fitted], table: Table) -> float:
+    """Return the penalised negative log-likelihood (nats) of models of single targets, their curves priced as in BIC."""
+    n = table.shape[0]
+    return sum(
+        n * float(model.objective[0]) + (_price(model, table) if model.strengths is not None else 0.0)
+        for model in models
+        if isinstance(model, Conditionals)
+    )
+
+
+def _price(model: Conditionals, table: Table) -> float:
+    return 0.5 * float(np.log(table.shape[0])) * _effective(model, table)
 
 
 def _effective(model: Conditionals, table: Table) -> float:

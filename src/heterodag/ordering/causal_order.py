@@ -19,6 +19,7 @@ from ..models.conditional import ConditionalModel, order_ridge
 from ..models.node_fits import NodeFits, Parents
 from ..models.parent_choice import ParentChoice, parent_penalty
 from ..models.plausibility import best_normality
+from ..models.spline_fits import priced_loss
 from ..seeds import model_seed
 from ..threads import single_threaded
 from .normality_order import FullRounds, order_by_normality
@@ -185,12 +186,26 @@ def _by_normality(
     sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
     if sparse and model.parametrization == "linear":
         fits = NodeFits(table, model.form, search_ridge(n), nats=_SPARSE_NATS, workers=settings.workers)
-        rounds = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
-        result = order_by_normality(d, rounds, settings.tolerance, progress, knowledge)
-        return result, rounds.parents, []
-    full = FullRounds(table, model, settings.statistic)
-    result = order_by_normality(d, full, settings.tolerance, progress, knowledge)
-    return result, {}, sorted(full.doubtful)
+        sparsely = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
+        result = order_by_normality(d, sparsely, settings.tolerance, progress, knowledge)
+        return result, sparsely.parents, []
+    result, rounds = _by_full_rounds(table, model, settings, progress, knowledge)
+    if model.parametrization == "spline":
+        straight, lines = _by_full_rounds(table, replace(model, parametrization="linear"), settings, None, knowledge)
+        if priced_loss(lines.models(straight), table) < priced_loss(rounds.models(result), table):
+            result, rounds = straight, lines
+    return result, {}, sorted(rounds.doubtful)
+
+
+def _by_full_rounds(
+    table: Table,
+    model: ConditionalModel,
+    settings: OrderSettings,
+    progress: Callable[[float], None] | None,
+    knowledge: ResolvedKnowledge | None,
+) -> tuple[OrderResult, FullRounds]:
+    rounds = FullRounds(table, model, settings.statistic)
+    return order_by_normality(table.shape[1], rounds, settings.tolerance, progress, knowledge), rounds
 
 
 def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:

@@ -66,12 +66,14 @@ class FullRounds:
         self.table, self.model, self.statistic = table, model, statistic
         self.doubtful: set[int] = set()
         self._fits: Fitted | None = None
+        self._placed: list[Fitted] = []
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
         if self._fits is None:
             fits: Fitted = self.model.fit(self.table, placed, remaining)
         else:
+            self._keep(newest)
             fits = self.model.proceed(self.table, self._fits, placed, remaining)
         self._fits = fits
         self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
@@ -79,3 +81,14 @@ class FullRounds:
         for part, U in fits.latents(self.table):
             scores[part] = self.statistic(U)
         return scores
+
+    def models(self, order: OrderResult) -> list[Fitted]:
+        """Return the model of every variable given those before it, in the order that these rounds led to."""
+        self._keep(order.layers[-1])
+        return self._placed
+
+    def _keep(self, newest: list[int]) -> None:
+        fits = self._fits
+        assert fits is not None
+        at = [fits.targets.index(j) for j in newest]
+        self._placed += [fits.part(slice(i, i + 1)) for i in at]
