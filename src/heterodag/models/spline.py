@@ -18,7 +18,7 @@ from ..core.design import Design
 from ..core.gaussian import Array, Index, Mask
 from ..core.score_test import efficient_scores
 from ..core.smoothing import PenaltyBlock, minimize_smoothly
-from ..core.solver import Coefficients, objective
+from ..core.solver import Coefficients, Solution, objective
 from ..core.splines import ColumnSpline, SplineBasis, column_spline
 from ..core.table import CACHE_BYTES, Table
 from .fitted import Conditionals
@@ -33,16 +33,18 @@ FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
 _ROWS_FOR_KNOTS = 20_000
 #: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
 #: effective coefficients than this remain.
-JOIN, LEAVE = 4.0, 0.5
+JOIN, LEAVE = 4.0, 1.0
 #: Smoothest curves that join at a time; rougher ones join with them as far as their own scores are this large
 #: (chi-square of one degree of freedom), or later, when the fit with the first ones asks for more.
 _JOINING, _LARGE = 5, 25.0
+#: A curve of which the penalty leaves less than this share is left out of the next fits.
+_DEAD = 0.1
 #: Times that new curves are looked for; each time those that join are fitted together.
-_SWEEPS = 3
+_SWEEPS = 2
 #: Strength that curves start with, in units in which a coefficient of 1 is large.
 _FIRST_STRENGTH = 0.1
-#: Predicted gain in mean log-likelihood at which a fit ends: W does not see anything smaller.
-_TOLERANCE, _MAX_ITERATIONS = 1e-6, 400
+#: Predicted gain in mean log-likelihood at which a fit ends (W does not see anything smaller), and a thorough one.
+_TOLERANCE, _THOROUGH, _MAX_ITERATIONS = 1e-5, 1e-6, 400
 #: With more rows than this, new curves are first fitted on a coarse sample.
 _COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
 
@@ -157,7 +159,7 @@ def fit_splines(
     thorough : bool
         Start from several points, as in `ConditionalModel.fit`.
     """
-    fits = _Fits(lines, table, tuple(predecessors), tuple(targets))
+    fits = _Fits(lines, table, tuple(predecessors), tuple(targets), _THOROUGH if thorough else _TOLERANCE)
     if previous is not None:
         fits.take_over(previous)
     straight = [i for i in range(len(targets)) if not (fits.widths[:, i] > 1).any()]
@@ -180,6 +182,7 @@ class _Fits:
     table: Table
     predecessors: tuple[int, ...]
     targets: tuple[int, ...]
+    tolerance: float
     theta: Array = field(init=False)
     strengths: Array = field(init=False)
     objective: Array = field(init=False)
@@ -222,7 +225,7 @@ class _Fits:
         if coarse_first and part.design.n_rows > _COARSE_ROWS:
             start, strengths = _coarse_start(part, start, ridge, strengths)
         found, strengths, edf = minimize_smoothly(
-            part.design, part.shape, start, ridge, part.penalties(), strengths, _TOLERANCE, _MAX_ITERATIONS
+            part.design, part.shape, start, ridge, part.penalties(), strengths, self.tolerance, _MAX_ITERATIONS
         )
         self.theta[part.coefficients, i] = found.theta[:, 0]
         self.objective[i], self.converged[i] = found.objective[0], found.converged[0]
@@ -230,8 +233,15 @@ class _Fits:
             own = slice(2 * number, 2 * number + 2)
             if edf[own].max() >= LEAVE:
                 self.strengths[:, k, i] = strengths[own, 0]
+                self._trim(i, k, _alive(found, part.penalties()[own], strengths[own, 0], part.design.n_rows))
             else:
                 self._drop(i, k)
+
+    def _trim(self, i: int, k: int, curves: int) -> None:
+        """Keep the first curves of a predecessor: the penalty leaves nothing of the rest."""
+        block = self.basis.blocks[k]
+        rest = self.shape.of_block(slice(block.start + 1 + curves, block.stop))
+        self.theta[rest, i], self.widths[k, i] = 0.0, 1 + curves
 
     def settle(self) -> None:
         """Fit the targets again whose last curves to leave were not yet made up for by the others."""
@@ -301,6 +311,14 @@ class _Fits:
             self.form, self.predecessors, self.targets, self.theta, self.objective, self.converged,
             self.basis, self.strengths, self.widths,
         )  # fmt: skip
+
+
+def _alive(found: Solution, pair: Sequence[PenaltyBlock], strengths: Array, n: int) -> int:
+    """Return how many curves of a predecessor, smoothest first, its penalties in `A` and `s` leave alive."""
+    diagonal = found.information[0].diagonal()
+    shares = [1.0 - s * b.weights / (n * diagonal[b.index]) for b, s in zip(pair, strengths, strict=True)]
+    alive = np.flatnonzero(np.maximum(*shares) > _DEAD)
+    return int(alive[-1]) + 1 if len(alive) else 1
 
 
 def _wanted_curves(u: Array, v: Array, roughness: Array, used: Index) -> Index:
