@@ -18,6 +18,8 @@ LAYERS = {
     "_version": 0,
     "errors": 0,
     "deadline": 0,
+    "jsonlines": 0,
+    "fingerprints": 0,
     "progress": 0,
     "seeds": 0,
     "threads": 0,

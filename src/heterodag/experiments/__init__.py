@@ -1,0 +1,1 @@
+"""The paper's evaluation, and benchmarks of your own, as cells that are run once and stored as rows."""
