@@ -48,6 +48,7 @@ LAYERS = {
     "report": 9,
     "terminal": 9,
     "commands": 10,
+    "reproduction": 10,
     "cli": 11,
     "__main__": 12,
     "__init__": 12,

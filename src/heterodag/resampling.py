@@ -110,7 +110,8 @@ def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Pat
     array, names = check_data(X, getattr(model, "missing", "refuse"))
     header = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "model": describe_estimator(model),
-        "data": table_digest(array, names), "resample": resample, "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
+        "data": table_digest(array, names), "resample": resample,
+        "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
     }  # fmt: skip
     if random_state is None and store is not None and Path(store).exists():
         # No seed was asked for: continue with the one in the store.

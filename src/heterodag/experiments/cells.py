@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from .._version import __version__
+
 #: Edge tests that every order is given to, the cheap ones first: what is finished before a time limit is kept.
 TESTS = ("gam-classical", "gam", "likelihood", "lcit")
 BUDGETS = ("full", "small")
@@ -100,4 +102,5 @@ class Cell:
             "cell": self.name, "source": data.source, "version": data.version, "mechanism": data.mechanism,
             "graph": data.graph, "d": data.d, "n": data.n, "repeat": data.repeat, "method": self.method,
             "budget": self.budget, "data_seed": data.seed, "method_seed": self.seed,
+            "heterodag": __version__,
         }  # fmt: skip

@@ -48,7 +48,9 @@ METHODS = {
         Method("HOST", "HOST (heterodag)", lambda budget: HOST(), own_edges=True),
         Method("HOST-paper", "HOST (paper)", lambda budget: HOST.paper()),
         Method("HOST-mlp", "HOST (paper, MLP)", lambda budget: HOST.paper(parametrization="mlp")),
-        Method("HOST-spline", "HOST (heterodag, splines)", lambda budget: HOST(parametrization="spline"), own_edges=True),
+        Method(
+            "HOST-spline", "HOST (heterodag, splines)", lambda budget: HOST(parametrization="spline"), own_edges=True
+        ),
         Method("DiffAN", "DiffAN", _diffan),
         Method("EqVar", "EqVar", lambda budget: EqVar()),
         Method("NPVar", "NPVar", lambda budget: NPVar()),

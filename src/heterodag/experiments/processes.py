@@ -65,7 +65,9 @@ class CellProcess:
                 step = message["step"] or step
         except queue.Empty:
             self.kill()
-            said = f"{task.cell.method} did not finish within {max_seconds or START:g} seconds: it was ended at {step}."
+            said = (
+                f"{task.cell.method} did not finish within {max_seconds or START:g} seconds: it was ended at {step}."
+            )
             return row | {"status": "timeout", "message": said, "seconds": max_seconds}
         except (EOFError, BrokenPipeError):
             self.kill()

@@ -104,7 +104,9 @@ class _Fitted:
 
 def _fit(task: Task, X: Array, report: Report) -> _Fitted:
     cell = task.cell
-    method = METHODS[cell.method] if task.estimator is None else Method(cell.method, "", lambda _: task.estimator, True)
+    method = (
+        METHODS[cell.method] if task.estimator is None else Method(cell.method, "", lambda _: task.estimator, True)
+    )
     model = method.make(cell.budget)
     parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     if "random_state" in parameters:

@@ -1,0 +1,73 @@
+"""The files of an experiment, made from its rows: NAME.csv, NAME.md and, for figures, NAME.svg and NAME.png."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exports import write_all
+from .catalogue import Experiment
+from .figures import draw
+from .growth import growth_table, runtime_summary
+from .run_cell import Row
+from .summary import summarise
+from .tables import growth_markdown, sachs_markdown, summary_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+RESOLUTION = 150
+
+
+def summary_of(experiment: Experiment, rows: Sequence[Row]) -> pd.DataFrame:
+    """Return the summary that the experiment's table and figure are made of."""
+    return runtime_summary(rows, experiment) if experiment.axis == "n and d" else summarise(rows, experiment)
+
+
+def tables_of(experiment: Experiment, summary: pd.DataFrame) -> str:
+    """Return the summary as Markdown tables."""
+    if summary.empty:
+        return "No cell has been run.\n"
+    if experiment.axis == "table":
+        return sachs_markdown(summary)
+    if experiment.axis == "n and d":
+        return growth_markdown(growth_table(summary))
+    return summary_tables(summary, experiment)
+
+
+def write_outputs(experiment: Experiment, rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write the tables and the figure of an experiment; return the files.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From the catalogue.
+    rows : sequence of dict
+        Its rows, from the store.
+    folder : Path
+        Where the files go.
+    """
+    summary = summary_of(experiment, rows)
+    files: dict[str, Any] = {
+        f"{experiment.name}.csv": summary.to_csv(index=False, lineterminator="\n"),
+        f"{experiment.name}.md": f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}",
+    }
+    figure = draw(summary, experiment)
+    if figure is not None:
+        files |= {f"{experiment.name}.{kind}": picture(figure, kind) for kind in ("svg", "png")}
+    write_all(files, folder)
+    return [folder / name for name in files]
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """Return a figure as SVG or PNG, the same bytes for the same data."""
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
+    with mpl.rc_context({"svg.hashsalt": "heterodag"}):
+        figure.savefig(buffer, format=kind, dpi=RESOLUTION, metadata=metadata)
+    return buffer.getvalue()
