@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 PANEL = (2.9, 2.3)
 AXES = {"n": "Number of rows n", "d": "Number of columns d"}
-#: Graph types in one panel of the runtime figure are taken together.
-TOGETHER = "all"
+#: Width of an entry of the legend, in inches.
+LEGEND = 2.3
 
 
 def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
@@ -40,7 +40,7 @@ def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
     measures = list(dict.fromkeys(summary["measure"]))
     size = (PANEL[0] * max(len(columns), 2), PANEL[1] * len(measures) + 0.9)
     figure = NewFigure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(measures), len(columns), squeeze=False, sharey="row" if len(columns) > 2 else False)
+    panels = figure.subplots(len(measures), len(columns), squeeze=False, sharey="row")
     for i, measure in enumerate(measures):
         for j, (title, part, axis) in enumerate(columns):
             ax, lines = panels[i][j], part[part["measure"] == measure]
@@ -97,10 +97,19 @@ def _lines(ax: Any, lines: pd.DataFrame, axis: str, logarithmic: bool) -> None:
         sure = mine[mine["low"].notna()]
         low = sure["low"].clip(lower=sure["mean"] / 10) if logarithmic else sure["low"]
         ax.fill_between(sure[axis], low, sure["high"], color=style.color, alpha=0.13, linewidth=0)
+    values = sorted(set(lines[axis]))
     if axis == "n":
         ax.set_xscale("log")
+    ax.set_xticks(values, [_short(value) for value in values])
+    ax.minorticks_off()
     if logarithmic:
         ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+
+
+def _short(value: int) -> str:
+    return f"{value // 1000}k" if value >= 1000 and value % 1000 == 0 else str(value)
 
 
 def _bars(ax: Any, lines: pd.DataFrame) -> None:
@@ -111,10 +120,11 @@ def _bars(ax: Any, lines: pd.DataFrame) -> None:
             names.append(f"{series.label}\n(none finished)")
             continue
         style: Style = series.style()
-        reach = 0.0 if line["low"] != line["low"] else line["high"] - line["mean"]
+        reach = None if line["low"] != line["low"] else line["high"] - line["mean"]
+        edge = "white" if style.color == "#000000" else "black"
         ax.bar(
-            len(names), line["mean"], yerr=reach, label=series.label, facecolor=style.color, edgecolor="black",
-            hatch=style.hatch, alpha=0.85, linewidth=0.8, error_kw={"linewidth": 1.0, "capsize": 2.5},
+            len(names), line["mean"], yerr=reach, label=series.label, facecolor=style.color, edgecolor=edge,
+            hatch=style.hatch, linewidth=0.8, error_kw={"linewidth": 1.0, "capsize": 2.5},
         )  # fmt: skip
         names.append("")
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=6)
@@ -126,7 +136,7 @@ def _legend(figure: Figure, panels: Any) -> None:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if found:
-        columns = min(len(found), 4)
+        columns = max(1, min(len(found), int(figure.get_figwidth() / LEGEND)))
         figure.legend(
             list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize=8, frameon=False,
             handlelength=3.2,

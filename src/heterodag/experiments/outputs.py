@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-RESOLUTION = 150
+RESOLUTION = 110
 
 
 def summary_of(experiment: Experiment, rows: Sequence[Row]) -> pd.DataFrame:

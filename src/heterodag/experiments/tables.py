@@ -28,7 +28,9 @@ def markdown(header: list[str], lines: list[list[str]]) -> str:
 
 def number(value: float, digits: int = 3) -> str:
     """Return a number with a few digits, or nothing for NaN."""
-    return "" if math.isnan(value) else f"{value:.{digits}g}"
+    if math.isnan(value):
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def mean_and_interval(line: Any) -> str:
