@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Experiment
-from .series import Series, Style
+from .series import SECOND, Series, Style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +15,8 @@ PANEL = (2.9, 2.3)
 AXES = {"n": "Number of rows n", "d": "Number of columns d"}
 #: Width of an entry of the legend, in inches.
 LEGEND = 2.3
+#: Hatching and error bars would not be seen on black bars.
+BLACK, GREY = "#000000", "#BFBFBF"
 
 
 def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
@@ -88,7 +90,7 @@ def _lines(ax: Any, lines: pd.DataFrame, axis: str, logarithmic: bool) -> None:
         mine = lines[(lines["label"] == series.label) & lines["mean"].notna()].sort_values(axis)
         if mine.empty:
             continue
-        style, hollow = series.style(), series.method == "HOST" and not series.own
+        style, hollow = series.style(), series.style() == SECOND
         ax.plot(
             mine[axis], mine["mean"], label=series.label, color=style.color, linestyle=style.dashes,
             marker=style.marker, markersize=4.5, markerfacecolor="white" if hollow else style.color,
@@ -121,13 +123,14 @@ def _bars(ax: Any, lines: pd.DataFrame) -> None:
             continue
         style: Style = series.style()
         reach = None if line["low"] != line["low"] else line["high"] - line["mean"]
-        edge = "white" if style.color == "#000000" else "black"
+        face = style.color if style.color != BLACK else GREY
         ax.bar(
-            len(names), line["mean"], yerr=reach, label=series.label, facecolor=style.color, edgecolor=edge,
+            len(names), line["mean"], yerr=reach, label=series.label, facecolor=face, edgecolor="black",
             hatch=style.hatch, linewidth=0.8, error_kw={"linewidth": 1.0, "capsize": 2.5},
         )  # fmt: skip
         names.append("")
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=6)
+    ax.set_ylim(bottom=0)
 
 
 def _legend(figure: Figure, panels: Any) -> None:

@@ -20,6 +20,7 @@ from .worker import LENGTH_BYTES
 START = 300.0
 #: A cell whose process was killed from outside is run once more before that becomes its result.
 ATTEMPTS = 2
+#: One thread a cell: cells run side by side, and their times are compared.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -32,7 +32,7 @@ STYLES = {
     "VarSort": Style("#E69F00", "X", ":", "--"),
     "CAM": Style("#56B4E9", "P", "-.", "++"),
     "GOLEM": Style("#8C6D31", "<", ":", "oo"),
-    "GraN-DAG": Style("#7F7F7F", ">", "--", "**"),
+    "GraN-DAG": Style("#882255", ">", "--", "**"),
 }
 #: Our order with the paper's edge test: the same colour, thin, hollow.
 SECOND = Style("#D55E00", "o", "--", "||", 1.2)
@@ -58,7 +58,7 @@ class Series:
 
     def style(self) -> Style:
         """Return how it looks."""
-        if self.method == "HOST" and not self.own:
+        if self.method in ("HOST", "HOST-spline") and not self.own:
             return SECOND
         return STYLES.get(self.method) or OTHERS[sum(map(ord, self.method)) % len(OTHERS)]
 

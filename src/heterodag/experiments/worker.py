@@ -31,7 +31,6 @@ def main() -> None:
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    _limit_torch()
     _send(out, {"ready": True})
     warm: set[str] = set()
     while (task := _receive(sys.stdin.buffer)) is not None:
@@ -57,15 +56,6 @@ def _warm_up(task: Task, warm: set[str]) -> None:
     if task.estimator is None and name not in warm and METHODS[name].in_process:
         warm.add(name)
         METHODS[name].make("small").fit(np.random.default_rng(0).standard_normal((60, 3)))
-
-
-def _limit_torch() -> None:
-    """One thread a cell: cells run side by side."""
-    try:
-        import torch
-    except ImportError:
-        return
-    torch.set_num_threads(1)
 
 
 def _watch(parent: int) -> None:
