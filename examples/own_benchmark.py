@@ -1,7 +1,5 @@
 """A benchmark of your own method: HOST, NPVar and a class of yours on the same simulated tables."""
 
-import sys
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -24,15 +22,15 @@ class SpreadSort(BaseEstimator):
         return self
 
 
-def main(repeats=5):
+def main():
     result = benchmark(
         {"SpreadSort": SpreadSort(), "HOST": "HOST", "NPVar": "NPVar"},
-        [{"n": 500, "d": 6, "graph": graph} for graph in ("ER", "SF")],
-        repeats=repeats, tests=["likelihood"], out="my-benchmark", max_seconds=60, verbose=1,
+        [{"n": 300, "d": 5, "graph": graph} for graph in ("ER", "SF")],
+        repeats=3, tests=["likelihood"], out="my-benchmark", max_seconds=60, verbose=1,
     )  # fmt: skip
     print(result.to_markdown("order_divergence"))
     print(result.to_markdown("likelihood_shd"))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

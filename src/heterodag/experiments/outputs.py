@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +39,9 @@ def tables_of(experiment: Experiment, summary: pd.DataFrame) -> str:
     return summary_tables(summary, experiment)
 
 
-def write_outputs(experiment: Experiment, rows: Sequence[Row], folder: Path) -> list[Path]:
+def write_outputs(
+    experiment: Experiment, rows: Sequence[Row], folder: Path, pictures: Path | None = None
+) -> list[Path]:
     """Write the tables and the figure of an experiment; return the files.
 
     Parameters
@@ -49,25 +52,39 @@ def write_outputs(experiment: Experiment, rows: Sequence[Row], folder: Path) -> 
         Its rows, from the store.
     folder : Path
         Where the files go.
+    pictures : Path, optional
+        Where the pictures go, if elsewhere.
     """
     summary = summary_of(experiment, rows)
+    numbers = as_csv(summary)
     files: dict[str, Any] = {
-        f"{experiment.name}.csv": summary.to_csv(index=False, lineterminator="\n"),
+        f"{experiment.name}.csv": numbers,
         f"{experiment.name}.md": f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}",
     }
+    written = write_all(files, folder)
     figure = draw(summary, experiment)
     if figure is not None:
-        files |= {f"{experiment.name}.{kind}": picture(figure, kind) for kind in ("svg", "png")}
-    write_all(files, folder)
-    return [folder / name for name in files]
+        drawn = {f"{experiment.name}.{kind}": picture(figure, kind, digest(numbers)) for kind in ("svg", "png")}
+        written += write_all(drawn, folder if pictures is None else pictures)
+    return written
 
 
-def picture(figure: Figure, kind: str) -> bytes:
-    """Return a figure as SVG or PNG, the same bytes for the same data."""
+def as_csv(summary: pd.DataFrame) -> str:
+    """Return a summary as CSV, with fewer digits than machines differ in."""
+    return summary.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
+def digest(numbers: str) -> str:
+    """Return what a picture says about the numbers it was drawn from."""
+    return f"Drawn from numbers with SHA-256 {hashlib.sha256(numbers.encode()).hexdigest()}"
+
+
+def picture(figure: Figure, kind: str, source: str = "") -> bytes:
+    """Return a figure as SVG or PNG, the same bytes for the same data; `source` is noted in the file."""
     import matplotlib as mpl
 
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": "heterodag"}):
-        figure.savefig(buffer, format=kind, dpi=RESOLUTION, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=RESOLUTION, metadata=metadata | {"Description": source})
     return buffer.getvalue()
