@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from heterodag.errors import HeterodagError
+from heterodag.errors import HeterodagError, MissingExtraError
 from heterodag.experiments.catalogue import EXPERIMENTS, SCALES, Experiment, get_experiments
 from heterodag.experiments.costs import in_words, total_seconds
 from heterodag.experiments.methods import get_method
@@ -55,6 +56,8 @@ def reproduce(
         Only these methods.
     """
     experiments = get_experiments(name)
+    if importlib.util.find_spec("torch") is None:
+        raise MissingExtraError("LCIT, the edge test of the paper's experiments,", "neural")
     chosen = None if methods is None else [get_method(method).name for method in methods]
     if chosen is not None and not any(e.cells("full", chosen) for e in experiments):
         raise HeterodagError(f"Experiment '{name}' has none of these methods: {', '.join(chosen)}.")

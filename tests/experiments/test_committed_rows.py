@@ -74,7 +74,7 @@ def test_claims_are_decided_by_the_rows(monkeypatch):
 
     lines = [
         {"measure": "m", "graph": g, "n": n, "d": 1, "label": label, "mean": mean}
-        for g, n, means in (("a", 1, (1, 2)), ("a", 2, (2, 1)), ("b", 1, (1, 1))) 
+        for g, n, means in (("a", 1, (1, 2)), ("a", 2, (2, 1)), ("b", 1, (1, 1)))
         for label, mean in zip(("HOST (paper)", "NPVar"), means, strict=True)
     ]  # fmt: skip
     summary = pd.DataFrame(lines)

@@ -10,7 +10,6 @@ from .._version import __version__
 
 #: Edge tests that every order is given to, the cheap ones first: what is finished before a time limit is kept.
 TESTS = ("gam-classical", "lcit")
-BUDGETS = ("full", "small")
 #: Seeds below this were used while the methods were made.
 FIRST_SEED = 10_000
 

@@ -64,7 +64,7 @@ class _Board:
     def _text(self) -> str:
         names = list(self._running.values())
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        return ", ".join(names[:SHOWN]) + more
+        return " | ".join(names[:SHOWN]) + more
 
 
 def in_brief(task: Task) -> str:
