@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -135,11 +136,11 @@ def _handed_out(
 
 def _connect(address: str) -> Any:
     try:
-        from distributed import Client
+        client: Any = importlib.import_module("distributed").Client
     except ImportError:
         raise MissingExtraError("The dask backend", "distributed") from None
     try:
-        return Client(address, timeout=15)
+        return client(address, timeout=15)
     except (OSError, ValueError, TimeoutError):
         raise HeterodagError(
             f"No dask scheduler answers at '{address}'; start one with `dask scheduler` and give its address."
