@@ -31,10 +31,10 @@ def notes():
 def best_counts(summary, measure, label, higher):
     """Return in how many settings `label` has the best mean of a measure (ties count), and how many there are."""
     part = summary[(summary["measure"] == measure) & summary["mean"].notna()]
-    allowed = {label, *RIVALS} if label.startswith(PAPER) else None
+    if label.startswith("HOST (paper"):
+        part = part[~part["label"].str.startswith("HOST (heterodag")]
     won = settings = 0
     for _, lines in part.groupby(["graph", "n", "d"]):
-        lines = lines if allowed is None else lines[lines["label"].isin(allowed)]
         if label in set(lines["label"]) and len(lines) > 1:
             means = lines.set_index("label")["mean"] * (1 if higher else -1)
             settings += 1
@@ -141,16 +141,33 @@ def ratio(value):
 
 
 def sachs_sentences(summary):
-    part = summary[summary["measure"] == "Order divergence"].set_index("label")["mean"].dropna()
+    lines = summary[summary["measure"] == "Order divergence"].set_index("label")
+    part = lines["mean"].dropna()
     if not {PAPER, *RIVALS} <= set(part.index):
-        return []
+        return ["Not all of the paper's methods have been run yet."]
     least = min(RIVALS, key=lambda rival: part[rival])
     text = f"Order divergence: {PAPER} {part[PAPER]:.1f}, best rival ({least}) {part[least]:.1f}"
     text += f", {OURS} {part[OURS]:.1f}." if OURS in part.index and not math.isnan(part[OURS]) else "."
     share = part[PAPER] / np.mean([part[rival] for rival in RIVALS])
     printed = {name: float(values[0].split()[0]) for name, values in PAPER_SACHS.items()}
     claimed = printed["HOST-paper"] / np.mean([printed[rival] for rival in RIVALS])
-    return [text, f"{PAPER} makes {share:.0%} of the others' mean errors; the paper's table gives {claimed:.0%}."]
+    return [
+        text,
+        f"{PAPER} makes {share:.0%} of the others' mean errors; the paper's table gives {claimed:.0%}.",
+        spread,
+    ]
+
+
+def spread_sentence(lines):
+    """Say so if the paper's standard errors look like standard deviations over subsamples."""
+    error, runs = lines.loc["EqVar", "error"], lines.loc["EqVar", "runs"]
+    deviation, printed = error * math.sqrt(runs), float(PAPER_SACHS["EqVar"][0].split()[-1])
+    if abs(deviation - printed) >= abs(error - printed):
+        return []
+    return [
+        f"EqVar's order divergence has a standard error of {error:.2f} here, and a standard deviation of {deviation:.2f}; "
+        f"the paper gives {printed:.2f}: what it calls standard errors may be standard deviations."
+    ]
 
 
 def measured(experiment, summary, rows):

@@ -30,6 +30,8 @@ def check_lines(figure, summary, axis_of):
             assert np.array_equal(line.get_xdata(), mine[axis])
             assert np.array_equal(line.get_ydata(), mine["mean"])
             assert shade.get_paths()[0].vertices[:, 1].max() == pytest.approx(mine["high"].max())
+            assert ax.get_ylim()[0] <= mine["mean"].min()
+            assert mine["high"].max() <= ax.get_ylim()[1]
             checked += 1
         assert len(ax.get_lines()) == part.loc[part["mean"].notna(), "label"].nunique()
     return checked
@@ -62,6 +64,8 @@ def test_bars_are_the_summary(name):
         part = summary[(summary["measure"] == measure) & (summary["graph"] == graphs[place % len(graphs)])]
         heights = [bar.patches[0].get_height() for bar in ax.containers if hasattr(bar, "patches")]
         assert heights == list(part["mean"])
+        assert ax.get_ylim()[0] == 0
+        assert part["high"].max() <= ax.get_ylim()[1]
 
 
 def test_a_method_that_never_finished_is_named_in_its_place():

@@ -56,6 +56,10 @@ def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
             ax.tick_params(labelsize=8)
             ax.grid(True, axis="y", color="0.9", linewidth=0.6)
             ax.set_axisbelow(True)
+    for row in panels:
+        if row[0].get_yscale() == "linear":
+            # The panels of a row share their axis: only once all are drawn is its upper end known.
+            row[0].set_ylim(bottom=0)
     _legend(figure, panels)
     return figure
 
@@ -98,7 +102,7 @@ def _lines(ax: Any, lines: pd.DataFrame, axis: str, logarithmic: bool) -> None:
         )  # fmt: skip
         sure = mine[mine["low"].notna()]
         low = sure["low"].clip(lower=sure["mean"] / 10) if logarithmic else sure["low"]
-        ax.fill_between(sure[axis], low, sure["high"], color=style.color, alpha=0.13, linewidth=0)
+        ax.fill_between(sure[axis], low, sure["high"], color=style.color, alpha=0.1, linewidth=0)
     values = sorted(set(lines[axis]))
     if axis == "n":
         ax.set_xscale("log")
@@ -106,8 +110,6 @@ def _lines(ax: Any, lines: pd.DataFrame, axis: str, logarithmic: bool) -> None:
     ax.minorticks_off()
     if logarithmic:
         ax.set_yscale("log")
-    else:
-        ax.set_ylim(bottom=0)
 
 
 def _short(value: int) -> str:
@@ -130,7 +132,6 @@ def _bars(ax: Any, lines: pd.DataFrame) -> None:
         )  # fmt: skip
         names.append("")
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=6)
-    ax.set_ylim(bottom=0)
 
 
 def _legend(figure: Figure, panels: Any) -> None:
