@@ -154,7 +154,7 @@ def sachs_sentences(summary):
     return [
         text,
         f"{PAPER} makes {share:.0%} of the others' mean errors; the paper's table gives {claimed:.0%}.",
-        spread,
+        *spread_sentence(lines),
     ]
 
 

@@ -35,8 +35,8 @@ def runtime_summary(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame
 
 
 def _most_shared(rows: list[Row], axis: str, fixed: str) -> Any:
-    """Return the value of `fixed` at which most values of `axis` were tried."""
-    values = {row[fixed] for row in rows}
+    """Return the value of `fixed` at which most values of `axis` were tried, the smallest of several."""
+    values = sorted({row[fixed] for row in rows})
     return max(values, key=lambda value: len({row[axis] for row in rows if row[fixed] == value}), default=None)
 
 
