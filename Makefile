@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-EXTRAS := dev,neural,baselines,ci-tests
+EXTRAS := dev,neural,baselines,ci-tests,distributed
 DOWHY  ?= .venv-dowhy
 
 export OMP_NUM_THREADS      ?= 1

@@ -207,6 +207,45 @@ def convert(
         commands.convert(screen, graph, out, force=force)
 
 
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="An experiment of the paper, or all.", show_default=False)
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Name the experiments, with the time to expect.")] = False,
+    scale: Annotated[str, typer.Option(help="smoke, quick or full (the paper's).")] = "full",
+    out: Annotated[Path, typer.Option(help="Folder for rows, tables and figures.")] = Path("heterodag-reproduction"),
+    max_seconds: Annotated[float, typer.Option(help="Time limit of a cell; 0 for none.")] = 600.0,
+    jobs: Annotated[int, typer.Option("--n-jobs", "--jobs", help="Cells side by side; -1 for all cores.")] = -1,
+    backend: Annotated[str, typer.Option(help="local or dask.")] = "local",
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the dask scheduler.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Only these methods, as in HOST,NPVar.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed and timed-out cells again.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run an experiment of the paper: simulate, learn, measure, draw.
+
+    Stopped runs go on where they stopped when the same command is given again.
+    """
+    from heterodag import commands, reproduction
+    from heterodag.errors import ParameterError
+    from heterodag.experiments.runner import RunSettings
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        limit = max_seconds if max_seconds != 0 else None
+        if list_all:
+            return reproduction.list_experiments(screen, limit)
+        if name is None:
+            raise ParameterError(
+                "NAME", "be an experiment or 'all'", name, "`heterodag reproduce --list` names them."
+            )
+        settings = RunSettings(limit, jobs, backend, scheduler, retry)
+        chosen = commands.split_names(methods)
+        reproduction.reproduce(screen, name, out, settings, scale=scale, methods=chosen)
+
+
 def main() -> None:
     """Run the command line; the entry point of the `heterodag` program."""
     for stream in (sys.stdout, sys.stderr):

@@ -7,9 +7,7 @@ asked (model, data, resampling), then one line per finished resample. A run that
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
+import contextlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +20,9 @@ from sklearn.base import clone
 
 from .core.gaussian import Array
 from .errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
+from .fingerprints import describe_estimator, table_digest
 from .inputs import check_data, column_labels
+from .jsonlines import append_object, read_objects
 from .knowledge import resolved
 from .progress import progress_bar
 from .seeds import seed_sequence
@@ -80,7 +80,7 @@ def bootstrap(
             for k, outcome in _run(plan, left, n_jobs):
                 found[k] = outcome
                 if store is not None:
-                    _append(Path(store), {"resample": k} | outcome)
+                    append_object(Path(store), {"resample": k} | outcome)
                 if tick is not None:
                     tick(sum(j in found for j in wanted) / len(wanted))
         except KeyboardInterrupt:
@@ -111,8 +111,9 @@ def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Pat
     array, names = check_data(X, getattr(model, "missing", "refuse"))
     resolved(getattr(model, "prior_knowledge", None), names, array.shape[1])  # refused before a store is made
     header = {
-        "format": FORMAT, "format_version": FORMAT_VERSION, "model": _description(model), "data": _fingerprint(array, names),
-        "resample": resample, "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
+        "format": FORMAT, "format_version": FORMAT_VERSION, "model": describe_estimator(model),
+        "data": table_digest(array, names), "resample": resample,
+        "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
     }  # fmt: skip
     if random_state is None and store is not None and Path(store).exists():
         # No seed was asked for: continue with the one in the store.
@@ -120,20 +121,6 @@ def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Pat
         seed = np.random.SeedSequence(int(stored["entropy"]), spawn_key=stored["spawn_key"])
         header |= {"entropy": stored["entropy"], "spawn_key": stored["spawn_key"]}
     return _Plan(model, array, names, resample, seed, header)
-
-
-def _description(model: Any) -> dict[str, str]:
-    """Return the settings that decide the result, as text; functions by their names."""
-    ignored = {"n_jobs", "verbose", "random_state", "max_seconds"}
-    settings = {k: v for k, v in sorted(model.get_params(deep=False).items()) if k not in ignored}
-    plain = {k: getattr(v, "__qualname__", None) or repr(v) for k, v in settings.items()}
-    return {"estimator": type(model).__name__} | plain
-
-
-def _fingerprint(array: Array, names: list[str] | None) -> str:
-    digest = hashlib.sha256(repr((array.shape, names)).encode())
-    digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _run(plan: _Plan, left: list[int], n_jobs: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -197,7 +184,7 @@ def _result(outcomes: list[dict[str, Any]], plan: _Plan) -> BootstrapResult:
 def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
     """Return what the store holds already, by number; make the store if there is none."""
     if not path.exists():
-        _append(path, plan.header)
+        append_object(path, plan.header)
         return {}
     stored = _header(path)
     for key, what in (
@@ -206,47 +193,17 @@ def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
     ):  # fmt: skip
         if stored.get(key) != plan.header[key]:
             raise HeterodagError(f"Store '{path}' holds resamples {what}; choose another file or delete it.")
-    found = {}
-    for line in _lines(path)[1:]:
-        try:
-            outcome = json.loads(line)
+    objects, _ = read_objects(path)  # a line that was being written when the run was killed is none
+    found: dict[int, dict[str, Any]] = {}
+    for outcome in objects[1:]:
+        with contextlib.suppress(KeyError, ValueError, TypeError):
             found[int(outcome.pop("resample"))] = outcome
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # a line that was being written when the run was killed
-    _end_line(path)
     return found
 
 
 def _header(path: Path) -> dict[str, Any]:
-    lines = _lines(path)
-    try:
-        header = json.loads(lines[0])
-        if header["format"] == FORMAT and header["format_version"] == FORMAT_VERSION:
-            return dict(header)
-    except (ValueError, KeyError, TypeError, IndexError):
-        pass
+    objects, _ = read_objects(path)
+    header = objects[0] if objects else {}
+    if (header.get("format"), header.get("format_version")) == (FORMAT, FORMAT_VERSION):
+        return header
     raise HeterodagError(f"File '{path}' is not a store of `bootstrap`; choose another file.")
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeError):
-        raise HeterodagError(f"Store '{path}' cannot be read; choose another file.") from None
-
-
-def _end_line(path: Path) -> None:
-    """End a torn last line, so that the next one starts fresh."""
-    if not path.read_text(encoding="utf-8").endswith("\n"):
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n")
-
-
-def _append(path: Path, content: dict[str, Any]) -> None:
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(content, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise HeterodagError(f"Store '{path}' cannot be written ({error.strerror}); choose another file.") from None

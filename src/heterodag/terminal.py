@@ -101,8 +101,8 @@ def guarded(screen: Screen) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.showwarning = _shower(screen)
             yield
-    except KeyboardInterrupt:
-        raise screen.fail("Interrupted.", EXIT_INTERRUPTED) from None
+    except KeyboardInterrupt as stop:
+        raise screen.fail(str(stop) or "Interrupted.", EXIT_INTERRUPTED) from None
     except (HeterodagError, MissingExtraError) as error:
         raise screen.fail(f"Error: {one_line(error)}", EXIT_USER) from None
     except (typer.Exit, BrokenPipeError):

@@ -1,0 +1,5 @@
+"""The paper's evaluation, and benchmarks of your own, as cells that are run once and stored as rows."""
+
+from .benchmark import BenchmarkResult, benchmark
+
+__all__ = ["BenchmarkResult", "benchmark"]

@@ -1,0 +1,258 @@
+"""A benchmark of your own: your methods or ours, on your tables or simulated ones, with the same runner and store."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.graph import as_adjacency
+from ..errors import DataError, HeterodagError, ParameterError, check_choice, check_integer
+from ..fingerprints import describe_estimator, table_digest
+from ..independence.registry import SELECTIONS
+from ..inputs import check_data
+from ..simulation import GRAPHS, MECHANISMS, VERSIONS, simulate_graph
+from .cells import Cell, DataSet
+from .display import cell_progress
+from .methods import get_method
+from .run_cell import Row, Task
+from .runner import RunSettings, run_tasks
+from .store import RowStore
+from .summary import interval
+from .tables import markdown, mean_and_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Digits of a digest in the name of a cell.
+DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class BenchmarkResult:
+    """The rows of a benchmark.
+
+    Attributes
+    ----------
+    rows : DataFrame, one row per data set and method: settings, `status` ("done", "timeout" or "error") with a
+        `message`, seconds, and the measures: `order_divergence`, and of the method's own graph (`own_`) and of every
+        edge test asked for (`lcit_`, ...) `shd`, `f1`, `auc`, `edges`.
+    """
+
+    rows: pd.DataFrame
+
+    def summary(
+        self, measures: Sequence[str] = ("order_divergence", "own_shd", "own_f1", "fit_seconds")
+    ) -> pd.DataFrame:
+        """Return mean, standard error and 95 % t interval per kind of data, method and measure (columns of `rows`)."""
+        import pandas as pd
+
+        unknown = [measure for measure in measures if measure not in self.rows]
+        if unknown:
+            raise ParameterError(
+                "measures", f"be columns of `rows` ({', '.join(map(str, self.rows.columns))})", unknown[0]
+            )
+        lines = []
+        kind = ["graph", "mechanism", "n", "d", "method"]
+        for values in self.rows[kind].drop_duplicates().itertuples(index=False):
+            part = self.rows[(self.rows[kind] == list(values)).all(axis=1)]
+            for measure in measures:
+                known = part[measure].dropna()
+                mean, error, low, high = interval([float(value) for value in known])
+                lost = {f"{status}s": int((part["status"] == status).sum()) for status in ("timeout", "error")}
+                place = dict(zip(kind, values, strict=True)) | {"measure": measure, "runs": len(known)}
+                lines.append(place | lost | {"mean": mean, "error": error, "low": low, "high": high})
+        return pd.DataFrame(lines)
+
+    def to_markdown(self, measure: str = "own_shd") -> str:
+        """Return a measure as a Markdown table: a line a method, a column a kind of data."""
+        lines = self.summary([measure]).to_dict("records")
+        kinds = list(dict.fromkeys(_kind(line) for line in lines))
+        cells = {(line["method"], _kind(line)): mean_and_interval(line) for line in lines}
+        methods = dict.fromkeys(line["method"] for line in lines)
+        return markdown(["method", *kinds], [[m, *(cells.get((m, kind), "") for kind in kinds)] for m in methods])
+
+
+def _kind(line: Mapping[Any, Any]) -> str:
+    parts = [str(line["graph"]), str(line["mechanism"]), f"n = {line['n']}", f"d = {line['d']}"]
+    return ", ".join(part for part in parts if part)
+
+
+def benchmark(
+    methods: Mapping[str, Any] | Sequence[str],
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    repeats: int = 5,
+    tests: Sequence[str] = (),
+    out: str | Path | None = None,
+    max_seconds: float | None = None,
+    n_jobs: int | None = -1,
+    backend: str = "local",
+    scheduler: str | None = None,
+    retry: bool = False,
+    verbose: int = 0,
+) -> BenchmarkResult:
+    """Run methods on data sets whose graph is known, and measure how near they come.
+
+    Parameters
+    ----------
+    methods : mapping from names to estimators, or sequence of names
+        An estimator or its class: anything with `fit(X)` that sets `adjacency_`, causes in rows; `order_` and
+        `pvalues_` are measured if they are there, and `random_state` is set if it is a parameter. A name of a method
+        of the paper's evaluation ("HOST", "HOST-paper", "NPVar", ...) stands for that method.
+    data : sequence of mappings, or mapping from names to tables
+        Settings of `heterodag.simulate` (`n`, `d`, and if need be `graph`, `degree`, `mechanism`, `version`), simulated
+        `repeats` times each. Or `{name: (X, truth)}` with tables of your own and their true graphs; a list of such
+        pairs under one name counts as repeats.
+    repeats : int, default=5
+        Simulated data sets of each kind.
+    tests : sequence of str, default=()
+        Edge tests that every order is also given to, so that orders are compared with the same edges; see
+        `recover_dag`.
+    out : path, optional
+        Folder for `rows.jsonl`: a benchmark that was stopped goes on from there. None keeps nothing.
+    max_seconds : float, optional
+        Time limit of a method on a data set; beyond it the row says "timeout".
+    n_jobs, backend, scheduler : int, {"local", "dask"}, str
+        How many run side by side (-1: all cores), on this machine or on a dask cluster.
+    retry : bool, default=False
+        Run again what ended with an error or at the time limit.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    BenchmarkResult
+        With `rows`, `summary()` and `to_markdown()`.
+
+    Notes
+    -----
+    Every seed is derived from the name of the data set and the method: all methods see the same tables, and adding
+    one changes nobody else's results. A stored row belongs to the class (its source included) and its settings.
+
+    Examples
+    --------
+    >>> from heterodag.experiments import benchmark
+    >>> result = benchmark(["HOST", "VarSort"], [{"n": 200, "d": 4}], repeats=1, n_jobs=1)  # doctest: +SKIP
+    >>> result.rows[["method", "order_divergence", "own_shd"]]  # doctest: +SKIP
+    """
+    settings = RunSettings(max_seconds, n_jobs, backend, scheduler, retry)
+    check_integer("verbose", verbose, low=0)
+    chosen = tuple(check_choice("tests", test, SELECTIONS) for test in _listed("tests", tests))
+    tables = _data_sets(data, check_integer("repeats", repeats, low=1))
+    tasks = [
+        Task(Cell(kind, name, chosen, digest=digest), estimator, table)
+        for kind, table in tables for name, estimator, digest in _methods(methods)
+    ]  # fmt: skip
+    _check_sendable(tasks)
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = _run(tasks, Path(scratch if out is None else out), settings, bool(verbose))
+    import pandas as pd
+
+    return BenchmarkResult(pd.DataFrame(rows))
+
+
+def _run(tasks: list[Task], folder: Path, settings: RunSettings, show: bool) -> list[Row]:
+    store, cells = RowStore(folder), [task.cell for task in tasks]
+    left = {cell.name for cell in store.missing(cells, settings.max_seconds, settings.retry)}
+    missing = [task for task in tasks if task.cell.name in left]
+    with cell_progress(missing, show) as progress:
+        run_tasks(missing, store, settings, progress)
+    return store.rows(cells)
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ParameterError(name, "be a list", value, f"Write [{value!r}].")
+    return list(value)
+
+
+def _methods(methods: Any) -> list[tuple[str, Any, str]]:
+    """Return name, estimator and digest of every method; registered ones have no estimator of their own."""
+    given = dict(methods) if isinstance(methods, Mapping) else {name: name for name in _listed("methods", methods)}
+    if not given:
+        raise ParameterError("methods", "name at least one method", methods)
+    found = []
+    for name, value in given.items():
+        if isinstance(value, str):
+            found.append((get_method(value).name, None, ""))
+            continue
+        if not isinstance(name, str) or "/" in name or not name:
+            raise ParameterError("methods", "have names without '/'", name)
+        estimator = value() if isinstance(value, type) else value
+        if not callable(getattr(estimator, "fit", None)):
+            raise ParameterError("methods", "hold estimators with a method `fit`, or their classes", value)
+        found.append((name, estimator, _estimator_digest(estimator)))
+    return found
+
+
+def _estimator_digest(estimator: Any) -> str:
+    kind = type(estimator)
+    described = describe_estimator(estimator) if hasattr(estimator, "get_params") else {}
+    try:
+        source = "" if kind.__module__.startswith("heterodag.") else inspect.getsource(kind)
+    except (OSError, TypeError):
+        source = ""
+    text = json.dumps([kind.__qualname__, described, source], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def _data_sets(data: Any, repeats: int) -> list[tuple[DataSet, Any]]:
+    if isinstance(data, Mapping):
+        found = [pair for name, value in data.items() for pair in _own_tables(str(name), value)]
+    else:
+        found = [(kind, None) for settings in _listed("data", data) for kind in _simulated(settings, repeats)]
+    if not found:
+        raise ParameterError("data", "hold at least one data set", data)
+    return found
+
+
+def _own_tables(name: str, value: Any) -> list[tuple[DataSet, Any]]:
+    pairs = value if isinstance(value, list) else [value]
+    found = []
+    for repeat, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2 or "/" in name:
+            rule = "be {name: (X, truth)}, or a list of such pairs, with names without '/'"
+            raise ParameterError("data", rule, name)
+        array, names = check_data(pair[0])
+        truth = as_adjacency(pair[1], "truth")
+        if truth.shape != (array.shape[1],) * 2:
+            raise DataError(f"Data set '{name}' has {array.shape[1]} columns, and its graph {len(truth)}.")
+        digest = table_digest(array, names)[:DIGITS]
+        found.append((DataSet("table", len(array), len(truth), repeat, name, digest=digest), (pair[0], truth)))
+    return found
+
+
+def _simulated(settings: Any, repeats: int) -> list[DataSet]:
+    known = {"n": None, "d": None, "graph": "ER", "degree": 1, "mechanism": "linear", "version": "text"}
+    if not isinstance(settings, Mapping) or not {"n", "d"} <= set(settings) <= set(known):
+        rule = f"be a list of settings with n, d and, if need be, {', '.join(list(known)[2:])}"
+        raise ParameterError("data", rule, settings)
+    full = known | dict(settings)
+    n, d = check_integer("n", full["n"], low=2), check_integer("d", full["d"], low=1)
+    graph, degree = check_choice("graph", full["graph"], GRAPHS), check_integer("degree", full["degree"], low=0)
+    check_choice("mechanism", full["mechanism"], MECHANISMS)
+    check_choice("version", full["version"], VERSIONS)
+    simulate_graph(d, graph=graph, degree=degree)  # refuses impossible degrees before anything runs
+    kind = f"{graph}-{degree}"
+    mechanism, version = str(full["mechanism"]), str(full["version"])
+    return [DataSet("simulated", n, d, repeat, kind, mechanism, version) for repeat in range(repeats)]
+
+
+def _check_sendable(tasks: list[Task]) -> None:
+    """Refuse, before any work, estimators that cannot be sent to another process."""
+    import cloudpickle
+
+    for task in {task.cell.method: task for task in tasks}.values():
+        try:
+            cloudpickle.dumps(task.estimator)
+        except Exception as error:
+            raise HeterodagError(
+                f"Method '{task.cell.method}' cannot be sent to another process ({type(error).__name__}); make it "
+                "picklable."
+            ) from None

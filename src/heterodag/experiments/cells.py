@@ -1,0 +1,105 @@
+"""One piece of an experiment: a data set and a method. Its name says all that decides the result, seeds included."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from .._version import __version__
+
+#: Edge tests that every order is given to, the cheap ones first: what is finished before a time limit is kept.
+TESTS = ("gam-classical", "lcit")
+#: Seeds below this were used while the methods were made.
+FIRST_SEED = 10_000
+
+
+def seed_of(name: str) -> int:
+    """Return the seed that belongs to a name: the same on every machine, unrelated for different names."""
+    return FIRST_SEED + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Where a table comes from.
+
+    Attributes
+    ----------
+    source : "simulated", "sachs" (a subsample of the real data) or "table" (a user's own).
+    n, d : rows and columns.
+    repeat : which of several data sets of the same kind.
+    graph : of simulated data, such as "ER-2"; of a user's table, its name.
+    mechanism, version : of simulated data; see `heterodag.simulate`.
+    digest : of a user's table.
+    """
+
+    source: str
+    n: int
+    d: int
+    repeat: int = 0
+    graph: str = ""
+    mechanism: str = ""
+    version: str = ""
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """All of it as one line; no two data sets share it."""
+        parts = [self.source, self.version, self.mechanism, self.graph, self.digest]
+        sizes = [f"d={self.d}", f"n={self.n}", f"repeat={self.repeat}"]
+        return "/".join([part for part in parts if part] + sizes)
+
+    @property
+    def seed(self) -> int:
+        """Of the simulation or subsampling: the same for all methods, which so see the same table."""
+        return seed_of(self.name)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A data set, a method, and the edge tests that the method's order is given to.
+
+    Attributes
+    ----------
+    data : the data set.
+    method : a name of `methods.METHODS`, or the user's name of an own one.
+    tests : names of edge tests; see `heterodag.recover_dag`.
+    budget : "full", or "small" for a run that only shows that everything works.
+    digest : of a user's method: its class and settings.
+    """
+
+    data: DataSet
+    method: str
+    tests: tuple[str, ...] = TESTS
+    budget: str = "full"
+    digest: str = ""
+
+    @property
+    def method_name(self) -> str:
+        """The method on this data set, whatever is tested afterwards."""
+        parts = [self.data.name, self.method, self.digest, "" if self.budget == "full" else self.budget]
+        return "/".join(part for part in parts if part)
+
+    @property
+    def name(self) -> str:
+        """All of it as one line; no two cells share it."""
+        return f"{self.method_name}/{'+'.join(self.tests) or 'order'}"
+
+    @property
+    def seed(self) -> int:
+        """Of the method's own randomness."""
+        return seed_of(self.method_name)
+
+    def test_seed(self, test: str) -> int:
+        """Return the seed of an edge test; it does not depend on which other tests are made."""
+        return seed_of(f"{self.method_name}/{test}")
+
+    def settings(self) -> dict[str, Any]:
+        """Return the beginning of the cell's row."""
+        data = self.data
+        return {
+            "cell": self.name, "source": data.source, "version": data.version, "mechanism": data.mechanism,
+            "graph": data.graph, "d": data.d, "n": data.n, "repeat": data.repeat, "method": self.method,
+            "budget": self.budget, "data_seed": data.seed, "method_seed": self.seed,
+            "heterodag": __version__,
+        }  # fmt: skip

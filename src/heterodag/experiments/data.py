@@ -1,0 +1,25 @@
+"""From a data set's description to its table and true graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.gaussian import Array
+from ..core.graph import Adjacency
+from ..datasets import load_sachs
+from ..simulation import simulate
+from .cells import DataSet
+
+
+def load_data(data: DataSet) -> tuple[Array, Adjacency]:
+    """Simulate, or draw a subsample of the real data: the table and the graph behind it."""
+    if data.source == "sachs":
+        sachs = load_sachs()
+        rows = np.random.default_rng(data.seed).choice(len(sachs.X), data.n, replace=False)
+        return sachs.X[np.sort(rows)], sachs.adjacency
+    kind, degree = data.graph.split("-")
+    drawn = simulate(
+        data.n, data.d, graph=kind, degree=int(degree), mechanism=data.mechanism, version=data.version,
+        random_state=data.seed,
+    )  # fmt: skip
+    return drawn.X, drawn.adjacency

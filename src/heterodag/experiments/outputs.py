@@ -1,0 +1,90 @@
+"""The files of an experiment, made from its rows: NAME.csv, NAME.md and, for figures, NAME.svg and NAME.png."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exports import write_all
+from .catalogue import Experiment
+from .figures import draw
+from .growth import growth_table, runtime_summary
+from .run_cell import Row
+from .summary import summarise
+from .tables import growth_markdown, sachs_markdown, summary_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+RESOLUTION = 110
+
+
+def summary_of(experiment: Experiment, rows: Sequence[Row]) -> pd.DataFrame:
+    """Return the summary that the experiment's table and figure are made of."""
+    return runtime_summary(rows, experiment) if experiment.axis == "n and d" else summarise(rows, experiment)
+
+
+def tables_of(experiment: Experiment, summary: pd.DataFrame) -> str:
+    """Return the summary as Markdown tables."""
+    if summary.empty:
+        return "No cell has been run.\n"
+    if experiment.axis == "table":
+        return sachs_markdown(summary)
+    if experiment.axis == "n and d":
+        return growth_markdown(growth_table(summary))
+    return summary_tables(summary, experiment)
+
+
+def write_outputs(
+    experiment: Experiment, rows: Sequence[Row], folder: Path, pictures: Path | None = None
+) -> list[Path]:
+    """Write the tables and the figure of an experiment; return the files.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From the catalogue.
+    rows : sequence of dict
+        Its rows, from the store.
+    folder : Path
+        Where the files go.
+    pictures : Path, optional
+        Where the pictures go, if elsewhere.
+    """
+    summary = summary_of(experiment, rows)
+    numbers = as_csv(summary)
+    files: dict[str, Any] = {
+        f"{experiment.name}.csv": numbers,
+        f"{experiment.name}.md": f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}",
+    }
+    written = write_all(files, folder)
+    figure = draw(summary, experiment)
+    if figure is not None:
+        drawn = {f"{experiment.name}.{kind}": picture(figure, kind, digest(numbers)) for kind in ("svg", "png")}
+        written += write_all(drawn, folder if pictures is None else pictures)
+    return written
+
+
+def as_csv(summary: pd.DataFrame) -> str:
+    """Return a summary as CSV, with fewer digits than machines differ in."""
+    return summary.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
+def digest(numbers: str) -> str:
+    """Return what a picture says about the numbers it was drawn from."""
+    return f"Drawn from numbers with SHA-256 {hashlib.sha256(numbers.encode()).hexdigest()}"
+
+
+def picture(figure: Figure, kind: str, source: str = "") -> bytes:
+    """Return a figure as SVG or PNG, the same bytes for the same data; `source` is noted in the file."""
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
+    with mpl.rc_context({"svg.hashsalt": "heterodag"}):
+        figure.savefig(buffer, format=kind, dpi=RESOLUTION, metadata=metadata | {"Description": source})
+    return buffer.getvalue()

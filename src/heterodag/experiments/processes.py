@@ -1,0 +1,180 @@
+"""Processes that run cells and are ended, with all they started, when a cell's time is over."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+from .run_cell import Row, Task
+from .worker import LENGTH_BYTES
+
+#: Seconds that a process may take to start.
+START = 300.0
+#: A cell whose process was killed from outside is run once more before that becomes its result.
+ATTEMPTS = 2
+#: One thread a cell: cells run side by side, and their times are compared.
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Stopped(Exception):
+    """The run was ended while this cell was running."""
+
+
+class CellProcess:
+    """A process that runs cells one after another."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            # -P: the current folder must not hide other packages.
+            [sys.executable, "-P", "-c", "from heterodag.experiments.worker import main; main()"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True,
+            env=os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": path},
+        )  # fmt: skip
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self._ready = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can run another cell."""
+        return self._process.poll() is None
+
+    def run(self, task: Task, max_seconds: float | None) -> Row:
+        """Run a cell and return its row; a process that ends or takes too long makes a row too."""
+        row: Row = {}
+        try:
+            if not self._ready:
+                self._ready = bool(self._next(START))
+            start, step = time.monotonic(), "data"
+            self._send(task)
+            while True:
+                left = None if max_seconds is None else max(0.0, start + max_seconds - time.monotonic())
+                message = self._next(left)
+                if "status" in message:
+                    return row | message | {"seconds": round(time.monotonic() - start, 3)}
+                row |= message["columns"]
+                step = message["step"] or step
+        except queue.Empty:
+            self.kill()
+            said = (
+                f"{task.cell.method} did not finish within {max_seconds or START:g} seconds: it was ended at {step}."
+            )
+            return row | {"status": "timeout", "message": said, "seconds": max_seconds}
+        except (EOFError, BrokenPipeError):
+            self.kill()
+            return row | {"status": "killed", "message": self._last_words(), "seconds": None}
+
+    def kill(self) -> None:
+        """End the process and all that it has started."""
+        if hasattr(os, "killpg"):
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._process.kill()
+        else:
+            self._process.kill()
+        self._process.wait()
+
+    def _send(self, task: Task) -> None:
+        # It takes along classes that were defined in a script or a notebook.
+        import cloudpickle
+
+        content, stream = cloudpickle.dumps(task), self._process.stdin
+        if stream is not None:
+            stream.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
+            stream.flush()
+
+    def _read(self) -> None:
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def _next(self, timeout: float | None) -> dict[str, Any]:
+        line = self._lines.get(timeout=timeout)
+        if not line:
+            raise EOFError
+        return dict(json.loads(line))
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        code = self._process.returncode
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        return f"Its process {how}" + (f" after saying: {lines[-1][:300]}" if lines else "; is there enough memory?")
+
+
+class ProcessPool:
+    """As many processes as are asked for at the same time, kept for further cells."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[CellProcess] = []
+        self._busy: set[CellProcess] = set()
+        self._stopped = False
+
+    def run(self, task: Task, max_seconds: float | None) -> Row:
+        """Run a cell in a process and return its row, complete with the settings of the cell."""
+        result: Row = {}
+        for _ in range(ATTEMPTS):
+            result = self._attempt(task, max_seconds)
+            if result["status"] != "killed":
+                break
+        if result["status"] == "killed":
+            result["status"] = "error"
+        ending = {key: result.pop(key) for key in ("status", "message", "seconds")}
+        return task.cell.settings() | ending | {"max_seconds": max_seconds} | result
+
+    def stop(self) -> None:
+        """End all processes; cells that are running raise `Stopped`."""
+        with self._lock:
+            self._stopped = True
+            processes = [*self._idle, *self._busy]
+            self._idle = []
+        for process in processes:
+            process.kill()
+
+    def _attempt(self, task: Task, max_seconds: float | None) -> Row:
+        process = self._take()
+        try:
+            return process.run(task, max_seconds)
+        finally:
+            with self._lock:
+                self._busy.discard(process)
+                if process.alive and not self._stopped:
+                    self._idle.append(process)
+            if self._stopped:
+                process.kill()
+                raise Stopped
+
+    def _take(self) -> CellProcess:
+        with self._lock:
+            if self._stopped:
+                raise Stopped
+            self._idle = [process for process in self._idle if process.alive]
+            process = self._idle.pop() if self._idle else CellProcess()
+            self._busy.add(process)
+            return process
+
+
+_SHARED: list[ProcessPool] = []
+
+
+def run_on_worker(task: Task, max_seconds: float | None) -> Row:
+    """Run a cell on a worker of a cluster, whose processes are kept between cells."""
+    import atexit
+
+    if not _SHARED:
+        _SHARED.append(ProcessPool())
+        atexit.register(_SHARED[0].stop)
+    return _SHARED[0].run(task, max_seconds)

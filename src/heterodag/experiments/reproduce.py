@@ -1,0 +1,73 @@
+"""Run named experiments of the paper, and write their tables and figures from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .catalogue import Experiment
+from .cells import Cell
+from .costs import expected_seconds
+from .display import cell_progress
+from .run_cell import Row, Task
+from .runner import RunSettings, run_tasks
+from .store import RowStore
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did.
+
+    Attributes
+    ----------
+    cells : all cells of the experiments.
+    new : rows computed now; the others were there.
+    broken : lines of the store that held no row.
+    rows : the rows of all cells that are there.
+    """
+
+    cells: list[Cell]
+    new: list[Row]
+    broken: int
+    rows: list[Row]
+
+    def count(self, status: str) -> int:
+        """Return how many cells ended so: "done", "timeout" or "error"."""
+        return sum(row["status"] == status for row in self.rows)
+
+
+def run_experiments(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    settings: RunSettings,
+    *,
+    scale: str = "full",
+    methods: Iterable[str] | None = None,
+    show_progress: bool = False,
+) -> Outcome:
+    """Run the cells of some experiments that the folder's store does not hold; experiments share cells.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+        From `catalogue.get_experiments`.
+    folder : Path
+        Holds `rows.jsonl`, or will.
+    settings : RunSettings
+        Time limit, number of processes, backend.
+    scale : {"smoke", "quick", "full"}
+        Sizes and numbers of data sets.
+    methods : iterable of str, optional
+        Only these.
+    show_progress : bool
+        A bar over the cells, on a terminal.
+    """
+    store = RowStore(folder)
+    names = None if methods is None else set(methods)
+    cells = list({cell.name: cell for e in experiments for cell in e.cells(scale, names)}.values())
+    cells.sort(key=expected_seconds)
+    left = [Task(cell) for cell in store.missing(cells, settings.max_seconds, settings.retry)]
+    with cell_progress(left, show_progress) as progress:
+        new = run_tasks(left, store, settings, progress)
+    return Outcome(cells, new, store.broken, store.rows(cells))

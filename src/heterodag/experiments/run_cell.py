@@ -1,0 +1,163 @@
+"""Run one cell: get the data, let the method find an order, test edges, measure. The result is one flat row."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.gaussian import Array
+from ..core.graph import Adjacency
+from ..independence import recover_dag
+from ..independence.contract import EdgeProblem, EdgeTests, untested
+from ..independence.registry import get_selection
+from ..metrics import evaluate, order_divergence
+from .cells import Cell
+from .data import load_data
+from .methods import METHODS, Method
+
+Row = dict[str, Any]
+#: Called with the columns that are known by now, and with what comes next.
+Report = Callable[[Row, str], None]
+#: Training steps of LCIT when the budget is small.
+SMALL_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell with what its name does not hold: a user's own estimator, or a user's own table and graph."""
+
+    cell: Cell
+    estimator: Any = None
+    table: tuple[Array, Adjacency] | None = None
+
+
+def run_cell(task: Task, report: Report) -> None:
+    """Compute the columns of a cell's row, and report them as they come.
+
+    Parameters
+    ----------
+    task : Task
+        The cell, with a user's own estimator or table if it has one.
+    report : callable
+        Called with the new columns and the name of the next step. What was reported before a time limit counts.
+    """
+    cell = task.cell
+    report({}, "data")
+    X, truth = load_data(cell.data) if task.table is None else task.table
+    fitted = _fit(task, X, report)
+    report({"true_edges": int(truth.sum())} | _fit_columns(fitted, truth), "edges")
+    order = getattr(fitted.model, "order_", None)
+    for test in cell.tests if order is not None else ():
+        report({}, f"edges by {test}")
+        start = time.perf_counter()
+        selection = _small_lcit if (cell.budget, test) == ("small", "lcit") else test
+        found = recover_dag(X, order, selection=selection, random_state=cell.test_seed(test))
+        seconds = time.perf_counter() - start
+        report(_edge_columns(test, found.adjacency, found.pvalues, truth, seconds), "")
+
+
+@dataclass
+class TimedSelection:
+    """An edge test that notes when it was called: the time before is that of the order."""
+
+    selection: Any
+    first: tuple[float, float] | None = None
+    seconds: float = 0.0
+    batched: bool = field(default=True, init=False)
+
+    def __call__(self, problem: EdgeProblem) -> EdgeTests:
+        """Run the test."""
+        start = now()
+        self.first = self.first or start
+        try:
+            return get_selection(self.selection)(problem)
+        finally:
+            self.seconds += now()[0] - start[0]
+
+
+def no_edges(problem: EdgeProblem) -> EdgeTests:
+    """Test nothing: for methods that end with an order."""
+    return EdgeTests(untested(problem.X.shape[1]))
+
+
+no_edges.batched = True  # type: ignore[attr-defined]
+
+
+def now() -> tuple[float, float]:
+    """Return the clock, and the processor time of this process and of those it started."""
+    children = os.times()[2:4]
+    return time.perf_counter(), time.process_time() + sum(children)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    model: Any
+    own_edges: bool
+    fit: tuple[float, float]
+    order: tuple[float, float] | None
+    edge_seconds: float
+
+
+def _fit(task: Task, X: Array, report: Report) -> _Fitted:
+    cell = task.cell
+    method = (
+        METHODS[cell.method] if task.estimator is None else Method(cell.method, "", lambda _: task.estimator, True)
+    )
+    model = method.make(cell.budget)
+    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    if "random_state" in parameters:
+        model.set_params(random_state=cell.seed)
+    timer = None
+    if "selection" in parameters:
+        timer = TimedSelection(parameters["selection"] if method.own_edges else no_edges)
+        model.set_params(selection=timer)
+    report({}, "order")
+    start = now()
+    model.fit(X)
+    end = now()
+    order = None if timer is None else _since(start, timer.first or end)
+    return _Fitted(model, method.own_edges, _since(start, end), order, 0.0 if timer is None else timer.seconds)
+
+
+def _since(start: tuple[float, float], end: tuple[float, float]) -> tuple[float, float]:
+    return end[0] - start[0], end[1] - start[1]
+
+
+def _fit_columns(fitted: _Fitted, truth: Adjacency) -> Row:
+    columns: Row = {"fit_seconds": _time(fitted.fit[0]), "fit_cpu_seconds": _time(fitted.fit[1])}
+    order = getattr(fitted.model, "order_", None)
+    if order is not None:
+        columns["order"] = " ".join(str(int(j)) for j in order)
+        columns["order_divergence"] = order_divergence(order, truth)
+    if fitted.order is not None:
+        columns |= {"order_seconds": _time(fitted.order[0]), "order_cpu_seconds": _time(fitted.order[1])}
+    if fitted.own_edges:
+        pvalues = getattr(fitted.model, "pvalues_", None)
+        columns |= _edge_columns("own", fitted.model.adjacency_, pvalues, truth, fitted.edge_seconds)
+    return columns
+
+
+def _edge_columns(test: str, adjacency: Adjacency, pvalues: Any, truth: Adjacency, seconds: float) -> Row:
+    measures = evaluate(adjacency, truth, pvalues=pvalues)
+    columns: Row = {f"{test}_edges": int((adjacency != 0).sum()), f"{test}_shd": int(measures["shd"])}
+    for name in ("f1", "auc"):
+        value = measures.get(name, math.nan)
+        columns[f"{test}_{name}"] = None if math.isnan(value) else round(value, 6)
+    return columns | {f"{test}_seconds": _time(seconds)}
+
+
+def _time(seconds: float) -> float:
+    return round(seconds, 4)
+
+
+def _small_lcit(problem: EdgeProblem) -> EdgeTests:
+    from ..independence.lcit import FlowSettings, lcit_edges
+
+    return lcit_edges(problem, FlowSettings(max_steps=SMALL_STEPS))
+
+
+_small_lcit.batched = True  # type: ignore[attr-defined]

@@ -1,0 +1,147 @@
+"""Run the cells that a store does not hold yet, side by side, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from ..deadline import check_max_seconds
+from ..errors import HeterodagError, MissingExtraError, ParameterError, check_choice, check_workers
+from .processes import ProcessPool, Stopped, run_on_worker
+from .run_cell import Row, Task
+from .store import RowStore
+
+BACKENDS = ("local", "dask")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How cells are run; nothing here changes a result.
+
+    Attributes
+    ----------
+    max_seconds : time limit of a cell; None sets none.
+    n_jobs : cells that run side by side, as joblib counts; -1 for all cores, or for all that a cluster has.
+    backend : "local" or "dask".
+    scheduler : address of the dask scheduler, such as "tcp://10.0.0.1:8786".
+    retry : run cells again that ended with an error or at a time limit.
+    """
+
+    max_seconds: float | None = None
+    n_jobs: int | None = -1
+    backend: str = "local"
+    scheduler: str | None = None
+    retry: bool = False
+
+    def __post_init__(self) -> None:
+        check_max_seconds(self.max_seconds)
+        check_workers(self.n_jobs)
+        check_choice("backend", self.backend, BACKENDS)
+        if self.backend == "dask" and not self.scheduler:
+            raise ParameterError("scheduler", "be the address of a dask scheduler", self.scheduler)
+        if self.backend == "local" and self.scheduler:
+            raise ParameterError("backend", "be 'dask' when there is a scheduler", self.backend)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a display is told.
+
+    Attributes
+    ----------
+    started, finished : called with the task when it is handed out, and with the task and its row when it is stored.
+    """
+
+    started: Callable[[Task], None] = lambda task: None
+    finished: Callable[[Task, Row], None] = lambda task, row: None
+
+
+def run_tasks(
+    tasks: Sequence[Task], store: RowStore, settings: RunSettings, progress: Progress | None = None
+) -> list[Row]:
+    """Run the tasks whose cells the store does not hold, cheap ones first if the caller sorted them so.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        All that is wanted; what is stored already is not run again.
+    store : RowStore
+        Every row is written to it as soon as its cell has finished.
+    settings : RunSettings
+        Time limit, number of processes, backend.
+    progress : Progress, optional
+        Told about every cell that begins and ends.
+
+    Returns
+    -------
+    list of dict
+        The new rows, in the order in which they came.
+    """
+    by_name = {task.cell.name: task for task in tasks}
+    missing = store.missing((task.cell for task in tasks), settings.max_seconds, settings.retry)
+    left = [by_name[cell.name] for cell in missing]
+    told = progress or Progress()
+    new: list[Row] = []
+    store.prepare()
+    for row in _outcomes(left, settings, told.started):
+        store.add(row)
+        new.append(row)
+        told.finished(by_name[row["cell"]], row)
+    return new
+
+
+def _outcomes(tasks: list[Task], settings: RunSettings, started: Callable[[Task], None]) -> Iterator[Row]:
+    """Yield rows as cells finish, in any order."""
+    if not tasks:
+        return
+    with ExitStack() as stack:
+        if settings.backend == "dask":
+            run: Callable[..., Row] = run_on_worker
+            client = stack.enter_context(_connect(str(settings.scheduler)))
+            stack.enter_context(parallel_config(backend="dask", client=client))
+        else:
+            # Every cell has a process of its own already: threads are enough to watch them.
+            pool = ProcessPool()
+            run = pool.run
+            stack.callback(pool.stop)
+            stack.enter_context(parallel_config(backend="threading"))
+        # One task at a time to every worker: which cells are running is then known, and a long one holds up no other.
+        parallel = Parallel(
+            n_jobs=settings.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
+        )
+        try:
+            yield from parallel(_handed_out(tasks, run, settings.max_seconds, started))
+        except Stopped:
+            return
+        except (OSError, RuntimeError) as error:
+            text = " ".join(str(error).split())
+            raise HeterodagError(
+                f"A worker was lost ({type(error).__name__}: {text}); finished cells are stored: give the same command "
+                "again to go on."
+            ) from None
+
+
+def _handed_out(
+    tasks: list[Task], run: Callable[..., Row], max_seconds: float | None, started: Callable[[Task], None]
+) -> Iterator[Any]:
+    for task in tasks:
+        started(task)
+        yield delayed(run)(task, max_seconds)
+
+
+def _connect(address: str) -> Any:
+    try:
+        client: Any = importlib.import_module("distributed").Client
+    except ImportError:
+        raise MissingExtraError("The dask backend", "distributed") from None
+    try:
+        return client(address, timeout=15)
+    except (OSError, ValueError, TimeoutError):
+        raise HeterodagError(
+            f"No dask scheduler answers at '{address}'; start one with `dask scheduler` and give its address."
+        ) from None

@@ -1,0 +1,89 @@
+"""The rows of an experiment on disk: one JSON object a line, added as cells finish, read again to go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import HeterodagError
+from ..jsonlines import append_object, drop_torn_end, read_objects
+from .cells import Cell
+from .run_cell import Row
+
+FILE = "rows.jsonl"
+#: Later in this list counts more, when a cell has several rows.
+STATUSES = ("error", "timeout", "done")
+
+
+class RowStore:
+    """Rows by the names of their cells.
+
+    Parameters
+    ----------
+    folder : path
+        Where `rows.jsonl` is, or will be.
+
+    Attributes
+    ----------
+    broken : int
+        Lines that held no row when the store was opened: what a killed process leaves. Their cells count as missing.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder) / FILE
+        self.broken = 0
+        self._rows: dict[str, Row] = {}
+        if self.path.exists():
+            self._load()
+
+    def _load(self) -> None:
+        objects, self.broken = read_objects(self.path)
+        for row in objects:
+            if isinstance(row.get("cell"), str) and row.get("status") in STATUSES:
+                self._keep(row)
+            else:
+                self.broken += 1
+
+    def _keep(self, row: Row) -> None:
+        """Keep one row a cell: the one that got furthest, the newest of those."""
+        old = self._rows.get(row["cell"])
+        if old is None or STATUSES.index(row["status"]) >= STATUSES.index(old["status"]):
+            self._rows[row["cell"]] = row
+
+    def prepare(self) -> None:
+        """Make the folder, and take away the torn end that a killed process left."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            said = f"Folder '{self.path.parent}' cannot be made ({error.strerror}); choose another."
+            raise HeterodagError(said) from None
+        if self.path.exists():
+            drop_torn_end(self.path)
+
+    def add(self, row: Row) -> None:
+        """Write a row; it is on the disk when this returns."""
+        append_object(self.path, row)
+        self._keep(row)
+
+    def missing(self, cells: Iterable[Cell], max_seconds: float | None = None, retry: bool = False) -> list[Cell]:
+        """Return the cells still to be run, each once.
+
+        A cell that was stopped by a time limit is missing when there is more time now; with `retry`, also every cell
+        that ended with an error or at a time limit.
+        """
+        wanted = {cell.name: cell for cell in cells}
+        return [cell for name, cell in wanted.items() if not self._finished(self._rows.get(name), max_seconds, retry)]
+
+    @staticmethod
+    def _finished(row: Row | None, max_seconds: float | None, retry: bool) -> bool:
+        if row is None or row["status"] == "done":
+            return row is not None
+        longer = row["status"] == "timeout" and (max_seconds or math.inf) > (row.get("max_seconds") or math.inf)
+        return not retry and not longer
+
+    def rows(self, cells: Iterable[Cell] | None = None) -> list[Row]:
+        """Return all rows, or those of the cells given that are there, in the order of the cells."""
+        if cells is None:
+            return list(self._rows.values())
+        return [self._rows[name] for name in {cell.name: None for cell in cells} if name in self._rows]
