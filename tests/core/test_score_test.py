@@ -10,8 +10,8 @@ from heterodag.core import table as table_module
 from heterodag.core.design import Design
 from heterodag.core.gaussian import FORMS
 from heterodag.core.parents import ParentDesign
-from heterodag.core.score_test import entry_gains
-from heterodag.core.solver import Coefficients, minimize
+from heterodag.core.score_test import efficient_scores, entry_gains
+from heterodag.core.solver import Coefficients, derivatives, minimize, row_scores
 from heterodag.core.table import Table
 from heterodag.models.conditional import ConditionalModel
 
@@ -190,3 +190,39 @@ def test_gains_do_not_depend_on_row_blocks_or_on_the_shared_design(form, monkeyp
     monkeypatch.setattr(table_module, "BLOCK_BYTES", 1)
     cut = entry_gains(table, form, [2, 3], [(0, 1)] * 2, theta, [4, 6, 7], STRENGTH)
     np.testing.assert_allclose(cut, whole, rtol=1e-9)
+
+
+@both_forms
+def test_efficient_scores_are_slopes_and_information_left_over(form):
+    """Against the gradient and the information of the whole design, from the solver."""
+    table = Table.standardize(simulated(np.random.default_rng(4), 600, form))
+    model = ConditionalModel("linear", form, 1e-6).fit(table, [0, 1], [2])
+    design = Design(table, (0, 1, 6, 7), (2,))
+    shape, used = Coefficients(form, 5), np.array([0, 1, 2])
+    theta = np.zeros((shape.size, 1))
+    theta[shape.embed(used)] = model.theta
+    scores, variances = efficient_scores(design, shape, theta, used)
+    none = np.zeros((shape.size, 1))
+    _, gradient, information = derivatives(design, shape, theta, none, np.zeros(1), np.zeros(1, np.intp))
+    gradient, information = 600 * gradient[:, 0], 600 * information[0]
+    nuisance = shape.embed(used)
+    for side in (0, 1):
+        for column in (3, 4):
+            at = column + 5 * side
+            assert scores[side, column] == pytest.approx(gradient[at], rel=1e-6, abs=1e-6)
+            cross = information[at, nuisance]
+            left = 1.0 - cross @ np.linalg.solve(information[np.ix_(nuisance, nuisance)], cross) / information[at, at]
+            assert 0.0 < left < 1.0
+            seen = sum(
+                float(row_scores(shape, theta, block)[0][side, 0] ** 2 @ block.Z[column] ** 2)
+                for block in design.blocks()
+            )
+            assert variances[side, column] == pytest.approx(min(seen, information[at, at]) * left, rel=1e-3)
+
+
+@both_forms
+def test_a_column_in_use_has_no_variance_left(form):
+    table = Table.standardize(simulated(np.random.default_rng(5), 400, form))
+    model = ConditionalModel("linear", form, 1e-6).fit(table, [0, 1], [2])
+    _, variances = efficient_scores(Design(table, (0, 1), (2,)), Coefficients(form, 3), model.theta, np.arange(3))
+    assert (variances < 1e-3 * 400).all()

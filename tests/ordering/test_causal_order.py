@@ -9,11 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from heterodag import causal_order
-from heterodag.core.normality import STATISTICS
+from heterodag import causal_order, simulate
+from heterodag.core.normality import STATISTICS, get_statistic
+from heterodag.core.table import Table
 from heterodag.errors import DataError, FitWarning, ParameterError
 from heterodag.models import conditional
+from heterodag.models.conditional import ConditionalModel, order_ridge
+from heterodag.models.spline_fits import priced_loss
 from heterodag.ordering.causal_order import warn_not_converged
+from heterodag.ordering.normality_order import FullRounds, order_by_normality
 from heterodag.ordering.result import OrderResult
 
 
@@ -128,3 +132,21 @@ def test_no_warning_without_cause():
         warnings.simplefilter("error")
         causal_order(chain(300, 10))
         warn_not_converged([], ["a"])
+
+
+def test_an_order_by_splines_is_the_better_of_two():
+    """Of the orders by curves and by lines, the one whose models explain the table better, the curves paid for."""
+    chosen = []
+    for seed in range(4):
+        X = simulate(400, 6, "ER", 2, random_state=seed).X
+        table, pairs = Table.standardize(X), []
+        for parametrization in ("spline", "linear"):
+            model = ConditionalModel(parametrization, ridge=order_ridge(400))
+            rounds = FullRounds(table, model, get_statistic("shapiro"))
+            found = order_by_normality(6, rounds, 1e-4)
+            pairs.append((priced_loss(rounds.models(found), table), found.order.tolist(), parametrization))
+        best = min(pairs)
+        assert causal_order(X, parametrization="spline", refine=False).order.tolist() == best[1]
+        if pairs[0][1] != pairs[1][1]:
+            chosen.append(best[2])
+    assert "linear" in chosen
