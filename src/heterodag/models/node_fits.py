@@ -8,6 +8,7 @@ simulated tables, both together in 1 %).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -31,7 +32,7 @@ NATS = 3e-2
 #: Fits of the search are cut short after so many steps; those that matter in the end are polished.
 _MAX_ITERATIONS = 40
 #: Designs of one batch together hold at most this many numbers.
-_BATCH_FLOATS = 2**20
+_BATCH_FLOATS = 2**19
 _SMALL_BATCH = 2**16
 
 
@@ -71,6 +72,7 @@ class NodeFits:
     ) -> None:
         self.table, self.form, self.strength, self.nats, self.workers = table, form, strength, nats, workers
         self.coarse = coarse
+        self._parallel: Parallel | None = None
         self.known: dict[Key, NodeFit] = {}
         self._wanted: dict[Key, Array] = {}
 
@@ -103,10 +105,18 @@ class NodeFits:
 
     def _map(self, function: Callable[..., _Result], jobs: list[tuple[Any, ...]]) -> list[_Result]:
         """Run jobs, in parallel if there are many; none depends on another, so the answer is the same."""
-        if self.workers == 1 or len(jobs) < 2 * self.workers:
+        if self.workers == 1 or len(jobs) < self.workers:
             return [function(*job) for job in jobs]
-        found: list[_Result] = Parallel(n_jobs=self.workers)(delayed(function)(*job) for job in jobs)
+        found: list[_Result] = self._pool()(delayed(function)(*job) for job in jobs)
         return found
+
+    def _pool(self) -> Parallel:
+        """Return the pool, which is kept as long as these fits: it hands the table to its processes only once."""
+        if self._parallel is None:
+            self._parallel = Parallel(n_jobs=self.workers)
+            self._parallel.__enter__()
+            weakref.finalize(self, self._parallel.__exit__, None, None, None)
+        return self._parallel
 
     def gains(self, key: Key) -> Array:
         """Return (d,) the estimated gain of every further parent (score test); 0 for the variable and its parents."""
