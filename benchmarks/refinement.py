@@ -49,7 +49,8 @@ Made by `python benchmarks/refinement.py --out docs/refinement.md` from the rows
 command with `small wide nonlinear scale large` makes. Generator `text` follows the paper's words, `code` the authors'
 published code (see `simulate`). Order divergence (OD): edges that go against the order. SHD: structural Hamming distance
 per true edge, with `HOST()` as it comes, and with the true order given (`recover_dag`). Constants were chosen on seeds
-below 1000; the seeds here start at 20000. Seconds were taken on a machine with two busy cores."""
+below 1000; the seeds here start at 20000. The seconds
+beside accuracy are processor time on busy cores; those under Time were taken with both cores free."""
 
 
 def accuracy_cell(generator, graph, n, d, seed):

@@ -52,7 +52,7 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
         fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
         _neighbours(problem, fits, parents, certain=CLEAR)
         # Rows that are not in the sample may tell another story: where they do, the choice goes on with all rows.
-        parents |= _chosen(problem, fits, parents, _disputed(problem, fits, parents))
+        parents |= _chosen(problem, fits, parents, _disputed(problem, fits, parents), trials=1)
         _neighbours(problem, fits, parents, certain=CLEAR)
     else:
         _neighbours(problem, fits, parents)
@@ -81,11 +81,11 @@ def _sample_fits(problem: EdgeProblem, table: Table) -> NodeFits:
 
 
 def _chosen(
-    problem: EdgeProblem, fits: NodeFits, start: dict[int, Parents], targets: list[int]
+    problem: EdgeProblem, fits: NodeFits, start: dict[int, Parents], targets: list[int], trials: int | None = None
 ) -> dict[int, Parents]:
-    """Choose parents, every promising candidate tried, at the price that the significance level sets."""
-    d = len(problem.order)
-    choice = ParentChoice(fits, -float(np.log(problem.alpha)), problem.limits, trials=d)
+    """Choose parents at the price that the significance level sets, by default with every promising candidate tried."""
+    trials = len(problem.order) if trials is None else trials
+    choice = ParentChoice(fits, -float(np.log(problem.alpha)), problem.limits, trials=trials)
     tasks = [Task(i, as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(i, ())) for i in targets]
     return {t.target: parents for t, (_, parents) in zip(tasks, choice.choose(tasks), strict=True)}
 
