@@ -104,8 +104,8 @@ def section(experiment, rows):
 
 def add_rows(store, path):
     """Take in the rows of another run."""
+    known = {found["cell"] for found in store.rows()}
     for row in RowStore(path.parent).rows():
-        known = {found["cell"] for found in store.rows()}
         if row["cell"] not in known:
             store.add(row)
 
@@ -116,6 +116,8 @@ def main():
     options = parser.parse_args()
     store = RowStore(RESULTS)
     store.prepare()
+    if options.rows and not (options.rows.name == "rows.jsonl" and options.rows.exists()):
+        parser.error("--rows must be the rows.jsonl of a run")
     if options.rows:
         add_rows(store, options.rows)
     parts = [HEAD, "## What was run", "", coverage(store), "Cells that did not finish:", "", failures(store)]
