@@ -26,6 +26,14 @@ def linear_basis(predecessors: Array) -> Array:
     return Z
 
 
+def product_places(width: int) -> tuple[Index, Index, Index]:
+    """Return which two columns make each product, and where in the list of products that of any two columns stands."""
+    left, right = np.triu_indices(width)
+    places = np.empty((width, width), dtype=np.intp)
+    places[left, right] = places[right, left] = np.arange(len(left))
+    return left, right, places
+
+
 def combine(coefficients: Array, Z: Array) -> Array:
     """Return the linear predictors (targets, rows) of coefficients (p, targets).
 
@@ -99,11 +107,8 @@ class Design:
 
     def __post_init__(self) -> None:
         self.width = self.regressors(slice(0, 1)).shape[0]
-        upper = np.triu_indices(self.width)
-        self._left, self._right = upper
+        self._left, self._right, self.symmetric = product_places(self.width)
         self.n_products = len(self._left)
-        self.symmetric = np.empty((self.width, self.width), dtype=np.intp)
-        self.symmetric[upper] = self.symmetric[upper[::-1]] = np.arange(self.n_products)
 
     @property
     def n_rows(self) -> int:

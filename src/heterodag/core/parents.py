@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .design import Block
+from .design import Block, product_places
 from .gaussian import Array, Index
 from .table import CACHE_BYTES, Table, row_slices
 
@@ -60,11 +60,8 @@ class ParentDesign:
             self._columns[i, : len(some)], self._absent[i, : len(some)] = some, False
         self._served = np.arange(len(self.targets))
         self.width = most + 1
-        upper = np.triu_indices(self.width)
-        self._left, self._right = upper
+        self._left, self._right, self.symmetric = product_places(self.width)
         self.n_products = len(self._left)
-        self.symmetric = np.empty((self.width, self.width), dtype=np.intp)
-        self.symmetric[upper] = self.symmetric[upper[::-1]] = np.arange(self.n_products)
 
     @property
     def n_rows(self) -> int:

@@ -8,10 +8,8 @@ depend on its company, except in the last bits of rounding.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,21 +37,6 @@ CHECK_EVERY, MIN_GAIN = 10, 1e-4
 ROUNDING = 1e-10
 #: Rows per piece when the trained flows are applied to the whole sample.
 PIECE = 4096
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep torch's operators from splitting their work, and give the caller's setting back afterwards.
-
-    The operators are too short to share: threads would wait for each other longer than they work, the more so
-    on a busy machine. Threads started inside take the setting over, so joblib's workers have it too.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @dataclass(frozen=True)

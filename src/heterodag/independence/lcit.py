@@ -20,6 +20,7 @@ from scipy.stats import rankdata
 from heterodag.errors import DataError, MissingExtraError, check_integer, check_number
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.pairwise import check_samples
+from heterodag.threads import one_torch_thread
 
 Seed: TypeAlias = int | Generator | SeedSequence | None
 
@@ -182,13 +183,12 @@ def pair_pvalues(
         raise DataError(f"LCIT needs at least {LEAST_ROWS} rows; got {len(X)}.")
     if not np.isfinite(X).all():
         raise DataError("The table has missing or infinite values. Remove these rows or fill them in first.")
-    from heterodag.independence import _flows
 
     row_seed, *start_seeds = _spawn(seed, 3)
     # Nothing below depends on the order of the rows: shuffled once, they need no further index.
     scores = normal_scores(X)[np.random.default_rng(row_seed).permutation(len(X))]
     pvalues: list[float] = []
-    with _flows.one_thread():
+    with one_torch_thread():
         results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(_chunk_pvalues)(scores, chunk, start_seeds, settings) for chunk in _chunks(pairs, len(X))
         )

@@ -23,6 +23,7 @@ from ..core.gaussian import Array, Mask
 from ..core.solver import free_swing
 from ..core.table import Table
 from ..errors import MissingExtraError
+from ..threads import one_torch_thread
 from .fitted import Fitted
 
 #: Share of the rows that decide when to stop.
@@ -166,13 +167,9 @@ def _first_weights(
 def _train(form: str, seed: int, x: Array, y: Array, start: Networks) -> tuple[Networks, Array]:
     """Return the best weights of each target and its mean loss over all rows."""
     torch = import_torch()
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_torch_thread():
         trainer = _Trainer(torch, form, x, y, start, np.random.default_rng([seed, x.shape[1]]))
         return trainer.run()
-    finally:
-        torch.set_num_threads(threads)
 
 
 def import_torch() -> Any:

@@ -75,17 +75,24 @@ def spline_basis(table: Table, predecessors: Sequence[int], widths: Sequence[int
     return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
 
 
+def basis_columns(table: Table, column: int) -> Array:
+    """Return the spline basis of one standardised column at its own rows, (k, rows); made once per table."""
+    key = ("spline columns", column)
+    if key not in table.memo:
+        table.memo[key] = spline_of(table, column)(table.take([column])[0])
+    made: Array = table.memo[key]
+    return made
+
+
 def made_design(table: Table, predecessors: Sequence[int], widths: Sequence[int]) -> Array | None:
     """Return the design of `spline_basis` from basis columns that are kept with the table; None if it is large."""
-    n, columns = table.shape[0], [spline_of(table, j) for j in predecessors]
+    n = table.shape[0]
     if table.cached is None or n * table.shape[1] * basis_width(n) * 8 > CACHE_BYTES:
         return None
     Z = np.ones((1 + sum(widths), n))
     end = 1
-    for j, column, width in zip(predecessors, columns, widths, strict=True):
-        if ("spline columns", j) not in table.memo:
-            table.memo["spline columns", j] = column(table.take([j])[0])
-        Z[end : end + width] = table.memo["spline columns", j][:width]
+    for j, width in zip(predecessors, widths, strict=True):
+        Z[end : end + width] = basis_columns(table, j)[:width]
         end += width
     return Z
 
@@ -291,14 +298,10 @@ class _Fits:
 
     def _scores(self, which: list[int]) -> tuple[Array, Array]:
         """Return the scores of all basis columns in `A` and `s` and their efficient variances, (2, m, width)."""
-        made = made_design(self.table, self.predecessors, self.basis.widths)
-        designs = [
-            Design(self.table, self.predecessors, (self.targets[i],), self.basis, wide=True, made=made) for i in which
-        ]
-        pairs = [
-            efficient_scores(design, self.shape, self.theta[:, [i]], self._used(i))
-            for design, i in zip(designs, which, strict=True)
-        ]
+        made, pairs = made_design(self.table, self.predecessors, self.basis.widths), []
+        for i in which:
+            design = Design(self.table, self.predecessors, (self.targets[i],), self.basis, wide=True, made=made)
+            pairs.append(efficient_scores(design, self.shape, self.theta[:, [i]], self._used(i)))
         return np.stack([u for u, _ in pairs], axis=1), np.stack([v for _, v in pairs], axis=1)
 
     def _used(self, i: int) -> Index:

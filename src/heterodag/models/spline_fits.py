@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ..core.gaussian import Array
-from ..core.solver import derivatives, row_terms
+from ..core.solver import derivatives, row_scores
 from ..core.table import Table
 from .conditional import ConditionalModel, Conditionals, Fitted
 from .node_fits import Key, NodeFit, NodeFits
-from .spline import SplineDesign, fit_splines, spline_of
+from .spline import SplineDesign, basis_columns, fit_splines, spline_of
 
 #: A curve's score counts from this many standard deviations above chance, so many nats for each.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
@@ -27,7 +27,6 @@ class SplineFits(NodeFits):
     def __init__(self, table: Table, form: str, strength: float, workers: int = 1) -> None:
         super().__init__(table, form, strength, workers=workers)
         self._models: dict[Key, Conditionals] = {}
-        self._columns: list[Array] = []
 
     def losses(self, keys: Iterable[Key], squares: bool = True) -> list[float]:
         """Return the loss of every variable given its parents, fitting what is not known yet."""
@@ -61,22 +60,16 @@ class SplineFits(NodeFits):
         theta = self._models[key].theta[part.coefficients]
         slopes, squares = [], []
         for block in part.design.blocks():
-            terms = row_terms(part.shape, theta, block, np.zeros((1, 1)))
-            slopes.append(terms.first[:2, 0])
-            squares.append(terms.second[[0, 2], 0])
+            first, second = row_scores(part.shape, theta, block)
+            slopes.append(first[:, 0])
+            squares.append(second[:, 0])
         g, w = np.concatenate(slopes, axis=1), np.concatenate(squares, axis=1)
-        gains = np.array([_promise(g, w, B, self._roughness(j)) for j, B in enumerate(self._bases())])
+        every = range(self.table.shape[1])
+        gains = np.array(
+            [_promise(g, w, basis_columns(self.table, j), spline_of(self.table, j).roughness) for j in every]
+        )
         gains[[target, *parents]] = 0.0
         return gains
-
-    def _bases(self) -> list[Array]:
-        if not self._columns:
-            d = self.table.shape[1]
-            self._columns = [spline_of(self.table, j)(self.table.take([j])[0]) for j in range(d)]
-        return self._columns
-
-    def _roughness(self, column: int) -> Array:
-        return spline_of(self.table, column).roughness
 
 
 def _promise(g: Array, w: Array, basis: Array, roughness: Array) -> float:

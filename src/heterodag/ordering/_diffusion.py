@@ -7,9 +7,8 @@ generators: torch's own state is never touched.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,17 +35,6 @@ NEWTON_STEPS, LARGEST = 4, 5.0
 LEAST_SHARE = 0.2
 #: Share of rows at either end whose Hessian is drawn in to the quantile.
 TRIMMED = 0.05
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep torch's operators from splitting their work, and give the caller's setting back afterwards."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def signal_shares(steps: int) -> torch.Tensor:

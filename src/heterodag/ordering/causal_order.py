@@ -29,8 +29,7 @@ from .sparse_rounds import SparseRounds
 
 #: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
 REFINED = ("linear", "spline")
-#: With more rows than this, an order by splines looks at every second one: twice the rows cost twice the time and were
-#: not seen to help.
+#: With more rows than this, an order by splines looks at every second one, for half the time.
 _SPLINE_ROWS = 4_000
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.

@@ -17,6 +17,7 @@ from ..core.gaussian import Array
 from ..core.graph import Order
 from ..core.table import location_and_scale
 from ..knowledge import ResolvedKnowledge, last_columns
+from ..threads import one_torch_thread
 
 #: Rows at which the Hessian is looked at.
 LOOKED_AT = 512
@@ -74,7 +75,7 @@ def diffan_order(
     looked_at = Y[np.sort(rng.permutation(len(Y))[:LOOKED_AT])]
     if d == 1:
         return np.zeros(1, dtype=np.intp)
-    with _diffusion.one_thread():
+    with one_torch_thread():
         if leaf_removal == "retrain":
             leaves = _leaves_of_new_models(Y, looked_at, settings, rng, report, knowledge)
         else:

@@ -73,7 +73,7 @@ class FullRounds:
         if self._fits is None:
             fits: Fitted = self.model.fit(self.table, placed, remaining)
         else:
-            self._keep(newest)
+            self._placed += self._parts(newest)
             fits = self.model.proceed(self.table, self._fits, placed, remaining)
         self._fits = fits
         self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
@@ -84,11 +84,10 @@ class FullRounds:
 
     def models(self, order: OrderResult) -> list[Fitted]:
         """Return the model of every variable given those before it, in the order that these rounds led to."""
-        self._keep(order.layers[-1])
-        return self._placed
+        return [*self._placed, *self._parts(order.layers[-1])]
 
-    def _keep(self, newest: list[int]) -> None:
+    def _parts(self, newest: list[int]) -> list[Fitted]:
         fits = self._fits
         assert fits is not None
         at = [fits.targets.index(j) for j in newest]
-        self._placed += [fits.part(slice(i, i + 1)) for i in at]
+        return [fits.part(slice(i, i + 1)) for i in at]
