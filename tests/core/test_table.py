@@ -76,6 +76,18 @@ def test_thinning_takes_every_nth_row_on_the_same_scale(cache, step, monkeypatch
     np.testing.assert_array_equal(thin.take(range(4)), table.take(range(4))[:, ::step])
 
 
+@pytest.mark.parametrize("most", [1, 7, 333, 499, 500, 1000])
+def test_spread_rows_are_different_ones_from_all_parts_on_the_same_scale(most):
+    X = sample()
+    table = Table.standardize(X)
+    some = table.spread(most)
+    rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in some.X]
+    assert len(rows) == min(most, 500)
+    assert np.diff([*rows, 500]).max() <= -(-500 // most)
+    assert np.diff(rows).min(initial=1) >= 1
+    np.testing.assert_array_equal(some.take(range(4)), table.take(range(4))[:, rows])
+
+
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 10_000])
 @pytest.mark.parametrize("floats", [0, 1, 100, 10**7])
 def test_row_slices_cover_every_row_once(n, floats):

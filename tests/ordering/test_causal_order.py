@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from heterodag.models import conditional
 from heterodag.models.conditional import ConditionalModel, order_ridge
 from heterodag.models.spline_fits import priced_loss
 from heterodag.ordering.causal_order import warn_not_converged
-from heterodag.ordering.normality_order import FullRounds, order_by_normality
+from heterodag.ordering.normality_order import FullRounds, models_along, order_by_normality
 from heterodag.ordering.result import OrderResult
 
 
@@ -135,18 +137,45 @@ def test_no_warning_without_cause():
 
 
 def test_an_order_by_splines_is_the_better_of_two():
-    """Of the orders by curves and by lines, the one whose models explain the table better, the curves paid for."""
+    """Of the orders by curves and by lines, the one along which curves, paid for, explain the table better."""
     chosen = []
-    for seed in range(4):
-        X = simulate(400, 6, "ER", 2, random_state=seed).X
+    for seed, mechanism in itertools.product(range(3), ("linear", "nonlinear")):
+        X = simulate(400, 6, "ER", 2, mechanism, random_state=seed).X
         table, pairs = Table.standardize(X), []
+        curves = ConditionalModel("spline", ridge=order_ridge(400))
         for parametrization in ("spline", "linear"):
-            model = ConditionalModel(parametrization, ridge=order_ridge(400))
-            rounds = FullRounds(table, model, get_statistic("shapiro"))
+            rounds = FullRounds(table, replace(curves, parametrization=parametrization), get_statistic("shapiro"))
             found = order_by_normality(6, rounds, 1e-4)
-            pairs.append((priced_loss(rounds.models(found), table), found.order.tolist(), parametrization))
+            models = rounds.models(found)
+            if parametrization == "linear":
+                order = found.order.tolist()
+                models = [curves.fit(table, order[:k], [order[k]]) for k in range(6)]
+            pairs.append((priced_loss(models, table), found.order.tolist(), parametrization))
         best = min(pairs)
         assert causal_order(X, parametrization="spline", refine=False).order.tolist() == best[1]
         if pairs[0][1] != pairs[1][1]:
             chosen.append(best[2])
-    assert "linear" in chosen
+    assert {"linear", "spline"} == set(chosen)
+
+
+def test_models_along_an_order_fit_only_what_is_not_known():
+    table = Table.standardize(simulate(300, 4, "ER", 1, random_state=0).X)
+    model = ConditionalModel("spline", ridge=order_ridge(300))
+    known = models_along([2, 0, 1, 3], model, table)
+    again = models_along([0, 2, 1, 3], model, table, known)
+    assert [fit.targets for fit in again] == [(0,), (2,), (1,), (3,)]
+    assert [any(fit is other for other in known) for fit in again] == [False, False, True, True]
+    assert again[1].predecessors == (0,)
+
+
+def test_an_order_by_splines_of_a_long_table_looks_at_some_rows_but_orders_lines_by_all(monkeypatch):
+    seen = {}
+    whole = FullRounds.__init__
+
+    def spy(self, table, model, statistic):
+        seen[model.parametrization] = table.shape[0]
+        whole(self, table, model, statistic)
+
+    monkeypatch.setattr(FullRounds, "__init__", spy)
+    causal_order(simulate(2600, 3, "ER", 1, random_state=0).X, parametrization="spline", refine=False)
+    assert seen == {"spline": 2000, "linear": 2600}

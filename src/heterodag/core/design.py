@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ def linear_basis(predecessors: Array) -> Array:
     return Z
 
 
+@lru_cache(maxsize=64)
 def product_places(width: int) -> tuple[Index, Index, Index]:
     """Return which two columns make each product, and where in the list of products that of any two columns stands."""
     left, right = np.triu_indices(width)
@@ -64,7 +66,7 @@ class Block:
         kinds, targets, p = *weights.shape[:2], len(self.Z)
         weighted = (self.Z * weights.reshape(kinds * targets, 1, -1)).reshape(kinds * targets * p, -1)
         full = (weighted @ self.Z.T).reshape(kinds, targets, p, p)
-        left, right = np.triu_indices(p)
+        left, right, _ = product_places(p)
         return full[:, :, left, right]
 
     def regressors_of(self, target: int) -> Array:

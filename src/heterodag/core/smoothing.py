@@ -26,8 +26,8 @@ from .solver import Coefficients, Solution, _Minimizer, _State, objective
 WEAKEST, STRONGEST = 1e-6, 1e9
 #: Longest step of a strength, as a factor.
 _LONGEST = 100.0
-#: A strength has settled when its step is shorter than this factor, or its block has fewer effective coefficients.
-_SHORTEST, _EMPTY = 1.5, 0.05
+#: Strengths of blocks with fewer effective coefficients than this have settled.
+_EMPTY = 0.05
 _MOVES = 8
 #: Least damping after strengths have moved.
 _RESTART = 1e-3
@@ -52,6 +52,7 @@ def minimize_smoothly(
     strengths: Array,
     tolerance: float,
     max_iterations: int,
+    shortest: float = 1.5,
 ) -> tuple[Solution, Array, Array]:
     """Minimise every target's objective and choose the strengths of its penalties.
 
@@ -61,12 +62,13 @@ def minimize_smoothly(
     ridge : (size, 1) ridge per coefficient that comes on top of the penalties.
     blocks : the penalties, not overlapping.
     strengths : (blocks, m) strengths to start from.
+    shortest : a strength has settled when its next step would be shorter than this factor.
 
     Returns
     -------
     solution, strengths (blocks, m), effective coefficients (blocks, m)
     """
-    solver = _SmoothingMinimizer(design, shape, start, ridge, blocks, strengths, tolerance)
+    solver = _SmoothingMinimizer(design, shape, start, ridge, blocks, strengths, tolerance, shortest)
     return solver.run(max_iterations), solver.strengths, solver.edf
 
 
@@ -82,9 +84,10 @@ class _SmoothingMinimizer(_Minimizer):
         blocks: Sequence[PenaltyBlock],
         strengths: Array,
         tolerance: float,
+        shortest: float,
     ) -> None:
         m = start.shape[1]
-        self.blocks, self.strengths = blocks, strengths.copy()
+        self.blocks, self.strengths, self.shortest = blocks, strengths.copy(), shortest
         self.edf = np.array([[float(len(b.index))] * m for b in blocks]).reshape(len(blocks), m)
         self.moves = np.zeros(m, int)
         full = np.repeat(ridge, m, axis=1) if ridge.shape[1] == 1 else ridge.copy()
@@ -127,7 +130,7 @@ class _SmoothingMinimizer(_Minimizer):
             wanted = edf / max(float(block.weights @ theta[own] ** 2), 1e-300)
             new = float(np.clip(np.clip(wanted, lam / _LONGEST, lam * _LONGEST), WEAKEST, STRONGEST))
             self.edf[number, target] = edf
-            moving |= (abs(np.log(new / lam)) > np.log(_SHORTEST)) and not (new > lam and edf < _EMPTY)
+            moving |= (abs(np.log(new / lam)) > np.log(self.shortest)) and not (new > lam and edf < _EMPTY)
             change[own] += (new - lam) * block.weights / n
             wishes[number] = new
         if not moving:

@@ -134,7 +134,11 @@ class _Barrier:
         excess = np.where(beyond, swing - np.copysign(self.limit, swing), 0.0)
         self.loss += 0.5 * np.einsum("ij,ij->i", excess, excess)
         self.gradient[1:] += block.sums(excess[None])[0].T[1:]
-        self.information[:, 1:, 1:] += block.weigh(beyond[None].astype(float))[0][:, symmetric[1:, 1:]]
+        if len(swing) == 1 and block.Z.ndim == 2:  # few rows are beyond: no need of the others
+            few = block.Z[1:, beyond[0]]
+            self.information[0, 1:, 1:] += few @ few.T
+        else:
+            self.information[:, 1:, 1:] += block.weigh(beyond[None].astype(float))[0][:, symmetric[1:, 1:]]
 
 
 @dataclass

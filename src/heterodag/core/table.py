@@ -74,6 +74,13 @@ class Table:
         """Return every `step`-th row, with the scaling of the whole table."""
         return Table.with_scaling(self.X[::step], self.location, self.scale)
 
+    def spread(self, most: int) -> Table:
+        """Return at most so many rows, evenly spread, with the scaling of the whole table."""
+        n = self.shape[0]
+        if n <= most:
+            return self
+        return Table.with_scaling(self.X[np.arange(most) * n // most], self.location, self.scale)
+
 
 def row_slices(n: int, floats_per_row: int) -> Iterator[slice]:
     """Cut `n` rows into blocks of about `BLOCK_BYTES` when a row needs `floats_per_row` temporaries."""

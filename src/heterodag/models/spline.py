@@ -43,8 +43,8 @@ _DEAD = 0.1
 _SWEEPS = 2
 #: Strength that curves start with, in units in which a coefficient of 1 is large.
 _FIRST_STRENGTH = 0.1
-#: Predicted gain in mean log-likelihood at which a fit ends (W does not see anything smaller), and a thorough one.
-_TOLERANCE, _THOROUGH, _MAX_ITERATIONS = 1e-5, 1e-6, 400
+#: Predicted gain in mean log-likelihood and factor of strengths at which a fit ends (W sees nothing smaller), or ends well.
+_QUICK, _THOROUGH, _MAX_ITERATIONS = (1e-4, 3.0), (1e-6, 1.5), 400
 #: With more rows than this, new curves are first fitted on a coarse sample.
 _COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
 
@@ -166,7 +166,7 @@ def fit_splines(
     thorough : bool
         Start from several points, as in `ConditionalModel.fit`.
     """
-    fits = _Fits(lines, table, tuple(predecessors), tuple(targets), _THOROUGH if thorough else _TOLERANCE)
+    fits = _Fits(lines, table, tuple(predecessors), tuple(targets), _THOROUGH if thorough else _QUICK)
     if previous is not None:
         fits.take_over(previous)
     straight = [i for i in range(len(targets)) if not (fits.widths[:, i] > 1).any()]
@@ -189,7 +189,7 @@ class _Fits:
     table: Table
     predecessors: tuple[int, ...]
     targets: tuple[int, ...]
-    tolerance: float
+    until: tuple[float, float]
     theta: Array = field(init=False)
     strengths: Array = field(init=False)
     objective: Array = field(init=False)
@@ -232,8 +232,8 @@ class _Fits:
         if coarse_first and part.design.n_rows > _COARSE_ROWS:
             start, strengths = _coarse_start(part, start, ridge, strengths)
         found, strengths, edf = minimize_smoothly(
-            part.design, part.shape, start, ridge, part.penalties(), strengths, self.tolerance, _MAX_ITERATIONS
-        )
+            part.design, part.shape, start, ridge, part.penalties(), strengths, self.until[0], _MAX_ITERATIONS, self.until[1]
+        )  # fmt: skip
         self.theta[part.coefficients, i] = found.theta[:, 0]
         self.objective[i], self.converged[i] = found.objective[0], found.converged[0]
         for number, k in enumerate(part.curves):

@@ -22,15 +22,15 @@ from ..models.plausibility import best_normality
 from ..models.spline_fits import priced_loss
 from ..seeds import model_seed
 from ..threads import single_threaded
-from .normality_order import FullRounds, order_by_normality
+from .normality_order import FullRounds, models_along, order_by_normality
 from .result import OrderResult
 from .search import POLISH_ROWS, Search, search_order, search_ridge
 from .sparse_rounds import SparseRounds
 
 #: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
 REFINED = ("linear", "spline")
-#: With more rows than this, an order by splines looks at every second one, for half the time.
-_SPLINE_ROWS = 4_000
+#: An order by curves looks at so many rows, spread over the table, for the time it takes; that by lines at all.
+_SPLINE_ROWS = 2_000
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
 _FULL_LIMIT = 20
@@ -180,7 +180,8 @@ def _by_normality(
     knowledge: ResolvedKnowledge | None,
 ) -> tuple[OrderResult, dict[int, Parents], list[int]]:
     """Run Algorithm 2; also return the parents its rounds chose and the columns whose models did not converge."""
-    table = _rows_to_order(table, settings)
+    if settings.refine and table.shape[0] > POLISH_ROWS:
+        table = table.thin(-(-table.shape[0] // POLISH_ROWS))
     n, d = table.shape
     model = replace(settings.model, ridge=order_ridge(n))
     sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
@@ -189,20 +190,34 @@ def _by_normality(
         sparsely = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
         result = order_by_normality(d, sparsely, settings.tolerance, progress, knowledge)
         return result, sparsely.parents, []
-    result, rounds = _by_full_rounds(table, model, settings, progress, knowledge)
     if model.parametrization == "spline":
-        straight, lines = _by_full_rounds(table, replace(model, parametrization="linear"), settings, None, knowledge)
-        if priced_loss(lines.models(straight), table) < priced_loss(rounds.models(result), table):
-            result, rounds = straight, lines
+        result, rounds = _by_lines_or_curves(table, model, settings, progress, knowledge)
+    else:
+        result, rounds = _by_full_rounds(table, model, settings, progress, knowledge)
     return result, {}, sorted(rounds.doubtful)
 
 
-def _rows_to_order(table: Table, settings: OrderSettings) -> Table:
-    if settings.model.parametrization == "spline" and table.shape[0] > _SPLINE_ROWS:
-        table = table.thin(2)
-    if settings.refine and table.shape[0] > POLISH_ROWS:
-        table = table.thin(-(-table.shape[0] // POLISH_ROWS))
-    return table
+def _by_lines_or_curves(
+    table: Table,
+    model: ConditionalModel,
+    settings: OrderSettings,
+    progress: Callable[[float], None] | None,
+    knowledge: ResolvedKnowledge | None,
+) -> tuple[OrderResult, FullRounds]:
+    """Order by lines and by curves; return the order along which models with curves explain the table better.
+
+    Curves let wrong directions look normal where lines do not; where effects bend, lines are lost.
+    """
+    sample, lines = table.spread(_SPLINE_ROWS), replace(model, parametrization="linear")
+    model = replace(model, ridge=order_ridge(sample.shape[0]))
+    curved, rounds = _by_full_rounds(sample, model, settings, progress, knowledge)
+    straight, line_rounds = _by_full_rounds(table, lines, settings, None, knowledge)
+    along_curved = rounds.models(curved)
+    if priced_loss(models_along(straight.order, model, sample, along_curved), sample) < priced_loss(
+        along_curved, sample
+    ):
+        return straight, line_rounds
+    return curved, rounds
 
 
 def _by_full_rounds(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.gaussian import Array
+from ..core.gaussian import Array, Index
 from ..core.normality import Statistic
 from ..core.table import Table
 from ..knowledge import ResolvedKnowledge, next_columns
@@ -91,3 +91,15 @@ class FullRounds:
         assert fits is not None
         at = [fits.targets.index(j) for j in newest]
         return [fits.part(slice(i, i + 1)) for i in at]
+
+
+def models_along(
+    order: Sequence[int] | Index, model: ConditionalModel, table: Table, known: Sequence[Fitted] = ()
+) -> list[Fitted]:
+    """Return the model of every variable given all before it in an order; those `known` are not fitted again."""
+    at_hand = {(fit.targets[0], frozenset(fit.predecessors)): fit for fit in known}
+    out = []
+    for k, j in enumerate(order := [int(i) for i in order]):
+        fit = at_hand.get((j, frozenset(order[:k])))
+        out.append(model.fit(table, order[:k], [j]) if fit is None else fit)
+    return out
