@@ -47,6 +47,14 @@ def combine(coefficients: Array, Z: Array) -> Array:
     return predictors
 
 
+def _weighted_products(Z: Array, weights: Array) -> Array:
+    """Return `Z diag(weights) Z'`; a matrix times its own transpose, which is half the work, if the weights allow it."""
+    if weights.min(initial=0.0) < 0.0:
+        return (Z * weights) @ Z.T
+    half = Z * np.sqrt(weights)
+    return half @ half.T
+
+
 @dataclass(frozen=True)
 class Block:
     """Some observations (along the last axis) of the design, of its products (if kept), and of the targets."""
@@ -63,11 +71,10 @@ class Block:
         """Return the sums over rows of weights (kinds, targets, rows) times each product of columns."""
         if self.products is not None:
             return weights @ self.products.T
-        kinds, targets, p = *weights.shape[:2], len(self.Z)
-        weighted = (self.Z * weights.reshape(kinds * targets, 1, -1)).reshape(kinds * targets * p, -1)
-        full = (weighted @ self.Z.T).reshape(kinds, targets, p, p)
+        p = len(self.Z)
+        full = np.stack([_weighted_products(self.Z, w) for w in weights.reshape(-1, weights.shape[-1])])
         left, right, _ = product_places(p)
-        return full[:, :, left, right]
+        return full.reshape(*weights.shape[:2], p, p)[:, :, left, right]
 
     def regressors_of(self, target: int) -> Array:
         """Return the design of one target."""
