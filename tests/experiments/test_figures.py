@@ -31,7 +31,8 @@ def check_lines(figure, summary, axis_of):
             assert np.array_equal(line.get_ydata(), mine["mean"])
             assert shade.get_paths()[0].vertices[:, 1].max() == pytest.approx(mine["high"].max())
             assert ax.get_ylim()[0] <= mine["mean"].min()
-            assert mine["high"].max() <= ax.get_ylim()[1]
+            assert mine["mean"].max() <= ax.get_ylim()[1]
+            assert not mine.loc[mine["runs"] > 2, "high"].max() > ax.get_ylim()[1]
             checked += 1
         assert len(ax.get_lines()) == part.loc[part["mean"].notna(), "label"].nunique()
     return checked
@@ -97,3 +98,13 @@ def test_one_repeat_draws_points_without_a_shade():
     figure, _ = drawn("sample-size", [row(c, order_divergence=1, lcit_shd=2, own_shd=2) for c in cells])
     assert isinstance(figure.axes[0].get_lines()[0].get_ydata(), np.ndarray | pd.Series)
     assert picture(figure, "png").startswith(b"\x89PNG")
+
+
+def test_the_interval_of_two_runs_does_not_flatten_the_rest():
+    rows = [r for r in invented("sample-size") if r["method"] != "DiffAN" or r["repeat"] < 2]
+    rows = [r | {"order_divergence": 20 * r["repeat"]} if r["method"] == "DiffAN" else r for r in rows]
+    figure, summary = drawn("sample-size", rows)
+    order = summary[summary["measure"] == "Order divergence"]
+    assert order["high"].max() > 100
+    assert 10 < figure.axes[0].get_ylim()[1] < 30
+    assert check_lines(figure, summary, lambda column: "n") > 0

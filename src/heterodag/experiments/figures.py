@@ -15,6 +15,8 @@ PANEL = (2.9, 2.3)
 AXES = {"n": "Number of rows n", "d": "Number of columns d"}
 #: Width of an entry of the legend, in inches.
 LEGEND = 2.3
+#: An interval from so many runs is a dozen standard errors wide: the axis need not show all of it.
+FEW = 2
 #: Hatching and error bars would not be seen on black bars.
 BLACK, GREY = "#000000", "#BFBFBF"
 
@@ -56,12 +58,19 @@ def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
             ax.tick_params(labelsize=8)
             ax.grid(True, axis="y", color="0.9", linewidth=0.6)
             ax.set_axisbelow(True)
-    for row in panels:
+    for row, measure in zip(panels, measures, strict=True):
         if row[0].get_yscale() == "linear":
             # The panels of a row share their axis: only once all are drawn is its upper end known.
-            row[0].set_ylim(bottom=0)
+            row[0].set_ylim(bottom=0, top=_top(summary[summary["measure"] == measure]))
     _legend(figure, panels)
     return figure
+
+
+def _top(lines: pd.DataFrame) -> float | None:
+    """Return where the axis ends if intervals of `FEW` runs are so wide that they would flatten the rest, or None."""
+    high = float(lines.loc[lines["runs"] > FEW, "high"].max())
+    end = 1.05 * max(float(lines["mean"].max()), high if high == high else 0.0)
+    return end if float(lines["high"].max()) > end > 0.0 else None
 
 
 def _columns(summary: pd.DataFrame, experiment: Experiment) -> list[tuple[str, Any, str]]:
