@@ -1,12 +1,13 @@
-"""Which parametrisation orders and predicts better: `python benchmarks/parametrizations.py [order] [edges] [heldout]`.
+"""Which parametrisation orders and predicts better: `python benchmarks/parametrizations.py [order] [edges] ...`.
 
 Adds the missing rows to benchmarks/results/parametrizations_*.csv (so an interrupted run goes on where it stopped);
 --out makes a Markdown summary of all stored rows.
 
 `order`: order divergence and seconds of `causal_order(refine=False)` with every parametrisation, beside a sort by
 marginal W, on the paper's simulation with nonlinear and linear mechanisms. `edges`: level and power of the likelihood
-test under the true order. `heldout`: `compare_parametrizations` on such tables. Seeds start at 40000; constants were
-compared on seeds below 1000.
+test under the true order. `heldout`: `compare_parametrizations` on such tables. `reference` (with --reference DIR): the
+orders of the authors' nonlinear data sets, beside those of their own networks, as DIR/reference_host.csv has them.
+Seeds start at 40000; constants were compared on seeds below 1000.
 """
 
 import os
@@ -16,6 +17,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import csv
+import functools
 import time
 import warnings
 from pathlib import Path
@@ -97,11 +99,39 @@ def heldout_cells(args):
                     yield mechanism, "text", 2000, graph, degree, FIRST_SEED + s, method
 
 
+def reference_row(folder, mechanism, version, n, graph, degree, seed, method):
+    stored_set = np.load(folder / "sets" / f"{graph}{degree}_n{n}_d10_nonlin_s{seed}.npz")
+    start = time.process_time()
+    if method == "spline, refined":
+        order = causal_order(stored_set["X"], parametrization="spline").order
+    elif method == "authors":
+        return [authors_row(folder, n, graph, degree, seed)]
+    else:
+        order, _ = ordered(stored_set["X"], method)
+    seconds = round(time.process_time() - start, 3)
+    return [{"od": metrics.order_divergence(order, stored_set["A"]), "seconds": seconds}]
+
+
+def authors_row(folder, n, graph, degree, seed):
+    wanted = {"dag_type": graph, "k": str(degree), "n": str(n), "d": "10", "linear": "0", "seed": str(seed)}
+    with open(folder / "reference_host.csv") as file:
+        row = next(row for row in csv.DictReader(file) if wanted.items() <= row.items())
+    return {"od": int(row["order_divergence"]), "seconds": float(row["t_order"])}
+
+
+def reference_cells(args):
+    for seed in range(3):
+        for graph, degree in GRAPHS:
+            for method in ("authors", "marginal-w", "linear", "mlp", "spline", "spline, refined"):
+                yield "nonlinear", "authors", 5000, graph, degree, seed, method
+
+
 KEYS = ("mechanism", "version", "n", "graph", "degree", "seed", "method")
 PARTS = {
     "order": (order_cells, order_row, ("od", "seconds")),
     "edges": (edges_cells, edge_rows, ("edge", "pvalue")),
     "heldout": (heldout_cells, heldout_rows, ("loglik",)),
+    "reference": (reference_cells, reference_row, ("od", "seconds")),
 }
 
 
@@ -124,6 +154,8 @@ def _number(text):
 def run(part, args):
     """Append the rows of every cell that has none yet."""
     cells, work, columns = PARTS[part]
+    if part == "reference":
+        work = functools.partial(work, args.reference)
     path = RESULTS / f"parametrizations_{part}.csv"
     done = {tuple(row[k] for k in KEYS) for row in stored(part)}
     fresh = not path.exists()
@@ -132,7 +164,7 @@ def run(part, args):
         if fresh:
             writer.writeheader()
         for cell in cells(args):
-            if cell in done or cell[-1] not in (*args.methods, "marginal-w"):
+            if cell in done or (part != "reference" and cell[-1] not in (*args.methods, "marginal-w")):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -199,7 +231,21 @@ def heldout_lines(rows):
     return lines
 
 
-LINES = {"order": order_lines, "edges": edges_lines, "heldout": heldout_lines}
+def reference_lines(rows):
+    lines = ["### The authors' nonlinear data sets, n = 5000, d = 10: order divergence", ""]
+    methods = list(dict.fromkeys(r["method"] for r in rows))
+    lines += ["| graphs | tables | " + " | ".join(methods) + " |", "|---|" + "---|" * (1 + len(methods))]
+    for kinds in (*((g,) for g in GRAPHS), GRAPHS):
+        some = [r for r in rows if (r["graph"], r["degree"]) in kinds]
+        means = [np.mean([r["od"] for r in some if r["method"] == m]) for m in methods]
+        name = "all" if len(kinds) > 1 else "{}-{}".format(*kinds[0])
+        lines.append(f"| {name} | {len(some) // len(methods)} | " + " | ".join(f"{v:.2f}" for v in means) + " |")
+    seconds = [np.median([r["seconds"] for r in rows if r["method"] == m]) for m in methods]
+    lines.append("| seconds, median | | " + " | ".join(f"{v:.2g}" for v in seconds) + " |")
+    return lines
+
+
+LINES = {"order": order_lines, "edges": edges_lines, "heldout": heldout_lines, "reference": reference_lines}
 
 
 def write_summary(path):
@@ -217,8 +263,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=10, help="tables per setting of `order`")
     parser.add_argument("--edge-seeds", type=int, default=10, help="tables per setting of `edges`")
     parser.add_argument("--heldout-seeds", type=int, default=3, help="tables per setting of `heldout`")
+    parser.add_argument("--reference", type=Path, help="folder of the authors' data sets, for `reference`")
     parser.add_argument("--out", type=Path, help="Markdown page whose figures to replace by all rows stored so far")
     args = parser.parse_args()
+    if "reference" in args.parts and args.reference is None:
+        parser.error("reference needs --reference DIR, the folder of the authors' data sets")
     RESULTS.mkdir(exist_ok=True)
     for part in args.parts:
         run(part, args)
