@@ -53,6 +53,15 @@ def test_a_failure_is_one_sentence(monkeypatch, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_large_table_arrives_whole_however_late_the_process_reads_it(monkeypatch, tmp_path):
+    text = "import pickle, sys, time\ntime.sleep(0.5)\nX = pickle.load(sys.stdin.buffer)['X']\n"
+    worker(monkeypatch, tmp_path, text + "import numpy as np\nnp.save(sys.stdout.buffer, X.T @ X)")
+    X = np.random.default_rng(0).standard_normal((50_000, 4))
+    calls = []
+    assert np.allclose(run_gcastle("grandag", X, 0, {}, calls.append, verbose=False), X.T @ X)
+    assert calls
+
+
 @needs_gcastle
 def test_gcastle_is_quiet_seeded_and_disturbs_nothing(capfd):
     X = np.random.default_rng(0).standard_normal((60, 3)) @ np.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])

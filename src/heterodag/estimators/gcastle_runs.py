@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,21 +45,24 @@ def run_gcastle(
     report : called several times a second; what it raises ends the process.
     verbose : whether gcastle's own messages go to standard error.
     """
-    task = pickle.dumps({"method": method, "X": X, "seed": seed, "options": options})
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    process = subprocess.Popen(
-        # -P: the worker's folder must not hide other packages.
-        [sys.executable, "-P", str(WORKER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=None if verbose else subprocess.PIPE,
-        env=environment | ({"HETERODAG_VERBOSE": "1"} if verbose else {}),
-    )
-    try:
-        out, err = _wait(process, task, report)
-    finally:
-        process.kill()
-        process.wait()
+    # The task is a file: a pipe would fill before the process reads, and `communicate` forgets the rest at a timeout.
+    with tempfile.TemporaryFile() as task:
+        pickle.dump({"method": method, "X": X, "seed": seed, "options": options}, task)
+        task.seek(0)
+        process = subprocess.Popen(
+            # -P: the worker's folder must not hide other packages.
+            [sys.executable, "-P", str(WORKER)],
+            stdin=task,
+            stdout=subprocess.PIPE,
+            stderr=None if verbose else subprocess.PIPE,
+            env=environment | ({"HETERODAG_VERBOSE": "1"} if verbose else {}),
+        )
+        try:
+            out, err = _wait(process, report)
+        finally:
+            process.kill()
+            process.wait()
     if process.returncode != 0:
         lines = (err or b"").decode(errors="replace").strip().splitlines()
         raise HeterodagError(f"gcastle could not run {method}: {lines[-1] if lines else 'it ended early'}.")
@@ -71,14 +75,11 @@ def run_gcastle(
     return np.asarray(found, dtype=np.float64)
 
 
-def _wait(process: subprocess.Popen[bytes], task: bytes, report: Callable[[float], None]) -> tuple[bytes, bytes]:
-    send: bytes | None = task
+def _wait(process: subprocess.Popen[bytes], report: Callable[[float], None]) -> tuple[bytes, bytes]:
     while True:
         try:
-            out, err = process.communicate(send, timeout=POLL)
-            return out, err
+            return process.communicate(timeout=POLL)
         except subprocess.TimeoutExpired:
-            send = None
             report(0.0)
 
 
