@@ -139,7 +139,7 @@ def table(rows, block, n):
             continue
         times = [float(row["seconds"]) for row in good]
         cells = [average(good, key) for key in FIELDS[5:9]]
-        spent = f"{np.median(times):.2g}" if times else ""
+        spent = f"{float(f'{np.median(times):.2g}'):g}" if times else ""
         lines.append(f"| {method} | {len(good)} | {' | '.join(cells)} | {spent} | {len(mine) - len(good)} |")
     return lines
 
