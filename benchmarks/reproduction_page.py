@@ -43,7 +43,8 @@ How to read it:
 - Edges of the others, and of HOST (paper): LCIT or, where said, GAM selection (`gam-classical`), both at 0.001.
 - The rivals are this package's own ([other methods](other-methods.md)), not the programs that the paper ran. GOLEM and
   GraN-DAG come from gcastle.
-- Shaded areas and brackets: 95 % t intervals over the five tables. The paper does not print the numbers behind its
+- Shaded areas and brackets: 95 % t intervals over the tables, five where all were run; those over two tables are wide, and
+  the axes need not show all of them. The paper does not print the numbers behind its
   figures; its claims are given in our words. Its sizes between 500 and 50,000 are our choice, as it does not list them.
 - "As claimed" below: in at least 95 % of the settings; "mostly": at least 75 %; "only in part": at least half.
 """

@@ -33,6 +33,8 @@ def product_places(width: int) -> tuple[Index, Index, Index]:
     left, right = np.triu_indices(width)
     places = np.empty((width, width), dtype=np.intp)
     places[left, right] = places[right, left] = np.arange(len(left))
+    for shared in (left, right, places):
+        shared.setflags(write=False)
     return left, right, places
 
 

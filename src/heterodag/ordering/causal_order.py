@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ _FULL_LIMIT = 20
 _SPARSE_NATS = 0.5
 
 
+#: Called with the share of variables placed.
+Progress = Callable[[float], None] | None
+#: Algorithm 2 with one model: the order, and the rounds with their fits.
+ByRounds = Callable[[Table, ConditionalModel, Progress], tuple[OrderResult, FullRounds]]
+
+
 @dataclass(frozen=True)
 class OrderSettings:
     """How an order is found, apart from the data; the names are those of `causal_order`."""
@@ -65,7 +72,7 @@ def causal_order(
     missing: str = "refuse",
     n_jobs: int | None = None,
     random_state: Any = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
 
@@ -153,7 +160,7 @@ def find_order(
     array: Array,
     names: list[str] | None,
     settings: OrderSettings,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[OrderResult, Search | None]:
     """Order a table that has been checked already; also return what refinement found, if its models are plausible."""
@@ -176,7 +183,7 @@ def find_order(
 def _by_normality(
     table: Table,
     settings: OrderSettings,
-    progress: Callable[[float], None] | None,
+    progress: Progress,
     knowledge: ResolvedKnowledge | None,
 ) -> tuple[OrderResult, dict[int, Parents], list[int]]:
     """Run Algorithm 2; also return the parents its rounds chose and the columns whose models did not converge."""
@@ -190,45 +197,41 @@ def _by_normality(
         sparsely = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
         result = order_by_normality(d, sparsely, settings.tolerance, progress, knowledge)
         return result, sparsely.parents, []
+    by_rounds: ByRounds = partial(_by_full_rounds, settings, knowledge)
     if model.parametrization == "spline":
-        result, rounds = _by_lines_or_curves(table, model, settings, progress, knowledge)
+        result, rounds = _by_lines_or_curves(by_rounds, table, model, progress)
     else:
-        result, rounds = _by_full_rounds(table, model, settings, progress, knowledge)
+        result, rounds = by_rounds(table, model, progress)
     return result, {}, sorted(rounds.doubtful)
 
 
-def _by_lines_or_curves(
+def _by_full_rounds(
+    settings: OrderSettings,
+    knowledge: ResolvedKnowledge | None,
     table: Table,
     model: ConditionalModel,
-    settings: OrderSettings,
-    progress: Callable[[float], None] | None,
-    knowledge: ResolvedKnowledge | None,
+    progress: Progress,
+) -> tuple[OrderResult, FullRounds]:
+    rounds = FullRounds(table, model, settings.statistic)
+    return order_by_normality(table.shape[1], rounds, settings.tolerance, progress, knowledge), rounds
+
+
+def _by_lines_or_curves(
+    by_rounds: ByRounds, table: Table, model: ConditionalModel, progress: Progress
 ) -> tuple[OrderResult, FullRounds]:
     """Order by lines and by curves; return the order along which models with curves explain the table better.
 
     Curves let wrong directions look normal where lines do not; where effects bend, lines are lost.
     """
-    sample, lines = table.spread(_SPLINE_ROWS), replace(model, parametrization="linear")
-    model = replace(model, ridge=order_ridge(sample.shape[0]))
-    curved, rounds = _by_full_rounds(sample, model, settings, progress, knowledge)
-    straight, line_rounds = _by_full_rounds(table, lines, settings, None, knowledge)
-    along_curved = rounds.models(curved)
-    if priced_loss(models_along(straight.order, model, sample, along_curved), sample) < priced_loss(
-        along_curved, sample
-    ):
-        return straight, line_rounds
-    return curved, rounds
-
-
-def _by_full_rounds(
-    table: Table,
-    model: ConditionalModel,
-    settings: OrderSettings,
-    progress: Callable[[float], None] | None,
-    knowledge: ResolvedKnowledge | None,
-) -> tuple[OrderResult, FullRounds]:
-    rounds = FullRounds(table, model, settings.statistic)
-    return order_by_normality(table.shape[1], rounds, settings.tolerance, progress, knowledge), rounds
+    sample = table.spread(_SPLINE_ROWS)
+    curves = replace(model, ridge=order_ridge(sample.shape[0]))
+    curved, curved_rounds = by_rounds(sample, curves, progress)
+    straight, straight_rounds = by_rounds(table, replace(model, parametrization="linear"), None)
+    along_curved = curved_rounds.models(curved)
+    along_straight = models_along(straight.order, curves, sample, along_curved)
+    if priced_loss(along_straight, sample) < priced_loss(along_curved, sample):
+        return straight, straight_rounds
+    return curved, curved_rounds
 
 
 def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:
