@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from heterodag.experiments.summary import interval
-from heterodag.experiments.tables import PAPER_SACHS
+from heterodag.experiments.summary_tables import PAPER_SACHS
 
 PAPER, OURS = "HOST (paper)", "HOST (heterodag)"
 RIVALS = ("VarSort", "EqVar", "NPVar", "DiffAN")

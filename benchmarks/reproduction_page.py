@@ -12,7 +12,7 @@ from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.methods import METHODS
 from heterodag.experiments.outputs import summary_of, tables_of, write_outputs
 from heterodag.experiments.store import RowStore
-from heterodag.experiments.tables import markdown
+from heterodag.experiments.summary_tables import markdown
 from reproduction_claims import measured, notes
 
 ROOT = Path(__file__).resolve().parents[1]

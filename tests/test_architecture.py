@@ -17,16 +17,10 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 LAYERS = {
     "_version": 0,
     "errors": 0,
-    "deadline": 0,
-    "jsonlines": 0,
-    "fingerprints": 0,
-    "progress": 0,
-    "seeds": 0,
-    "threads": 0,
+    "runtime": 1,
     "core": 1,
-    "inputs": 2,
+    "io": 2,
     "knowledge": 2,
-    "conventions": 2,
     "models": 2,
     "ordering": 3,
     "independence": 4,
@@ -36,26 +30,16 @@ LAYERS = {
     "simulation": 7,
     "datasets": 7,
     "metrics": 7,
-    "textfiles": 7,
-    "tables": 7,
-    "graphfiles": 7,
-    "exports": 7,
-    "graphformats": 7,
     "experiments": 8,
     "viz": 9,
-    "stability": 9,
     "resampling": 9,
     "report": 9,
-    "terminal": 9,
-    "commands": 10,
-    "reproduction": 10,
-    "cli": 11,
-    "__main__": 12,
-    "__init__": 12,
+    "cli": 10,
+    "__main__": 11,
+    "__init__": 11,
 }
 BASE = {"_version", "errors", "core"}
 STANDALONE = {"simulation", "datasets", "metrics"}  # these import the base and nothing else
-FILES = {"textfiles", "tables", "graphfiles", "graphformats", "exports"}  # these import the base and each other
 ARRAYS = {"numpy", "scipy"}
 HEAVY = ("torch", "matplotlib", "pandas", "sklearn")
 MAX_FILE, MAX_FUNCTION = 400, 60
@@ -84,8 +68,8 @@ def allowed(source: str, target: str) -> bool:
         return True
     if source in STANDALONE:
         return target in BASE
-    if source in FILES:
-        return target in BASE | FILES
+    if source == "io":
+        return target in BASE
     if source == "_version":
         return False
     return LAYERS[target] <= LAYERS[source]
@@ -139,6 +123,16 @@ def test_imports_go_only_to_lower_layers():
     assert layer_violations(SOURCE) == []
 
 
+def test_imports_name_the_whole_path():
+    relative = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
 def test_files_and_functions_are_short():
     assert size_violations(SOURCE) == []
 
@@ -171,11 +165,11 @@ def tree(root: Path, **files: str) -> Path:
         ("errors", "import heterodag.core.graph", "errors imports core"),
         ("metrics", "from heterodag.models import mlp", "metrics imports models"),
         ("metrics", "from heterodag import simulation", "metrics imports simulation"),
-        ("tables", "from heterodag.metrics import shd", "tables imports metrics"),
+        ("io__in__tables", "from heterodag.metrics import shd", "io imports metrics"),
         ("datasets__in__sachs", "from heterodag.scm import fit", "datasets imports scm"),
         ("ordering__in__host", "from heterodag import HOST", "ordering imports __init__"),
         ("estimators__in__host", "import heterodag", "estimators imports __init__"),
-        ("viz__in__graph", "from heterodag.cli import main", "viz imports cli"),
+        ("viz__in__graph", "from heterodag.cli.app import main", "viz imports cli"),
         ("helpers", "", "'helpers' has no layer"),
     ],
 )
@@ -191,12 +185,12 @@ def test_a_violation_is_found(tmp_path, name, text, violation):
         ("core__in__graph", "import heapq\nimport numpy as np\nfrom scipy.special import expit"),
         ("core__in__graph", "from heterodag.errors import DataError\nfrom .basis import linear"),
         ("metrics", "from heterodag.core.graph import is_dag\nimport pandas"),
-        ("tables", "from heterodag.textfiles import read"),
+        ("io__in__tables", "from heterodag.io.textfiles import read"),
         ("ordering__in__host", "from ..models.linear import fit\nfrom heterodag.core import graph"),
         ("experiments__in__runner", "from heterodag import metrics, simulation"),
         ("report__in__page", "from heterodag.viz import graph"),
         ("cli", "from heterodag.report import page\nfrom heterodag._version import __version__"),
-        ("__init__", "from heterodag.cli import main"),
+        ("__init__", "from heterodag.cli.app import main"),
     ],
 )
 def test_a_proper_import_is_let_through(tmp_path, name, text):

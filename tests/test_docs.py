@@ -77,8 +77,8 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
 
 
 def test_the_readme_shows_what_the_demo_prints(tmp_path, capsys):
-    from heterodag import commands
-    from heterodag.terminal import Screen
+    from heterodag.cli import commands
+    from heterodag.cli.terminal import Screen
 
     commands.demo(Screen(), tmp_path / "out", force=False)
     printed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(("Wrote", "Open"))]
@@ -158,7 +158,7 @@ def test_named_tests_statistics_and_options_exist():
 
     tests = (ROOT / "docs" / "edge-tests.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^\*\*`([\w-]+)`\*\*", tests, flags=re.MULTILINE)) == sorted(SELECTIONS)
-    cli = (SOURCE / "cli.py").read_text(encoding="utf-8")
+    cli = (SOURCE / "cli/app.py").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     for option in set(re.findall(r"--([a-z][a-z-]*)", page)) - {"help", "version"}:
         assert re.search(rf"--{option}\b|\b{option.replace('-', '_')}:", cli), f"--{option} is no option"

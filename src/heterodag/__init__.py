@@ -6,19 +6,13 @@ The public names load when they are first used, so that `import heterodag` stays
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
+from heterodag._version import __version__
 
 if TYPE_CHECKING:
-    from . import metrics
-    from .comparison import ParametrizationComparison, compare_parametrizations
-    from .conventions import (
-        adjacency_from_causal_learn,
-        adjacency_from_lingam,
-        adjacency_to_causal_learn,
-        adjacency_to_lingam,
-    )
-    from .datasets import load_sachs
-    from .errors import (
+    from heterodag import metrics
+    from heterodag.comparison import ParametrizationComparison, compare_parametrizations
+    from heterodag.datasets import load_sachs
+    from heterodag.errors import (
         AssumptionWarning,
         DataError,
         DataWarning,
@@ -27,15 +21,21 @@ if TYPE_CHECKING:
         ParameterError,
         TimeLimitError,
     )
-    from .estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
-    from .graphformats import write_graph
-    from .independence import DAGResult, recover_dag
-    from .knowledge import PriorKnowledge
-    from .ordering import OrderResult, causal_order
-    from .resampling import bootstrap
-    from .scm import HeteroscedasticSCM
-    from .simulation import simulate, simulate_graph
-    from .stability import BootstrapResult
+    from heterodag.estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
+    from heterodag.independence import DAGResult, recover_dag
+    from heterodag.io.conventions import (
+        adjacency_from_causal_learn,
+        adjacency_from_lingam,
+        adjacency_to_causal_learn,
+        adjacency_to_lingam,
+    )
+    from heterodag.io.graphformats import write_graph
+    from heterodag.knowledge import PriorKnowledge
+    from heterodag.ordering import OrderResult, causal_order
+    from heterodag.resampling.bootstrap import bootstrap
+    from heterodag.resampling.result import BootstrapResult
+    from heterodag.scm import HeteroscedasticSCM
+    from heterodag.simulation import simulate, simulate_graph
 
 _HOMES = {
     "HOST": "estimators",
@@ -52,13 +52,13 @@ _HOMES = {
     "recover_dag": "independence",
     "DAGResult": "independence",
     "HeteroscedasticSCM": "scm",
-    "adjacency_from_causal_learn": "conventions",
-    "adjacency_to_causal_learn": "conventions",
-    "adjacency_from_lingam": "conventions",
-    "adjacency_to_lingam": "conventions",
-    "write_graph": "graphformats",
+    "adjacency_from_causal_learn": "io.conventions",
+    "adjacency_to_causal_learn": "io.conventions",
+    "adjacency_from_lingam": "io.conventions",
+    "adjacency_to_lingam": "io.conventions",
+    "write_graph": "io.graphformats",
     "bootstrap": "resampling",
-    "BootstrapResult": "stability",
+    "BootstrapResult": "resampling",
     "compare_parametrizations": "comparison",
     "ParametrizationComparison": "comparison",
     "simulate": "simulation",
@@ -114,9 +114,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "metrics":
-        return import_module(".metrics", __name__)
+        return import_module("heterodag.metrics")
     if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return getattr(import_module(f"heterodag.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'heterodag' has no attribute '{name}'")
 
 

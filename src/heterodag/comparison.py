@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .core.gaussian import FORMS, Array
-from .core.graph import as_adjacency, topological_order
-from .core.table import Table
-from .errors import ParameterError, check_choice, check_integer
-from .independence.recover import order_indices
-from .inputs import check_data, column_labels
-from .models.conditional import PARAMETRIZATIONS, ConditionalModel, order_ridge
-from .seeds import model_seed, seed_sequence
-from .threads import single_threaded
+from heterodag.core.gaussian import FORMS, Array
+from heterodag.core.graph import as_adjacency, topological_order
+from heterodag.core.table import Table
+from heterodag.errors import ParameterError, check_choice, check_integer
+from heterodag.independence.recover import order_indices
+from heterodag.io.inputs import check_data, column_labels
+from heterodag.models.conditional import PARAMETRIZATIONS, ConditionalModel, order_ridge
+from heterodag.runtime.seeds import model_seed, seed_sequence
+from heterodag.runtime.threads import single_threaded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from typer.testing import CliRunner
 
 from heterodag import HOST, ParameterError, PriorKnowledge, causal_order, metrics, recover_dag, simulate
-from heterodag.cli import app
+from heterodag.cli.app import app
 from heterodag.core.graph import respects_order, topological_order
 
 

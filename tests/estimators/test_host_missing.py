@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heterodag import HOST, DataError, DataWarning, ParameterError, causal_order, recover_dag, simulate
-from heterodag.cli import app
+from heterodag.cli.app import app
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from heterodag.cli import app
+from heterodag.cli.app import app
 from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.outputs import summary_of
 from heterodag.experiments.store import RowStore
 
-PROGRAM = [sys.executable, "-c", "from heterodag.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
 
 
 def run(*arguments):

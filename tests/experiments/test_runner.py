@@ -15,7 +15,7 @@ from heterodag.experiments.processes import ProcessPool, Stopped
 from heterodag.experiments.runner import Progress, RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
-PROGRAM = [sys.executable, "-c", "from heterodag.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
 
 
 def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):

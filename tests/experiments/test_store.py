@@ -88,7 +88,7 @@ def test_a_timeout_is_run_again_only_with_more_time(tmp_path):
 
 def test_two_processes_can_write_at_once(tmp_path):
     program = (
-        "import sys; from pathlib import Path; from heterodag.jsonlines import append_object\n"
+        "import sys; from pathlib import Path; from heterodag.runtime.jsonlines import append_object\n"
         "for k in range(100): append_object(Path(sys.argv[1]), {'who': sys.argv[2], 'k': k, 'long': 'x' * 5000})"
     )
     path = tmp_path / "rows.jsonl"

@@ -12,7 +12,7 @@ from heterodag.experiments.growth import exponent, growth_table, runtime_summary
 from heterodag.experiments.outputs import summary_of, tables_of, write_outputs
 from heterodag.experiments.series import STYLES, series_of
 from heterodag.experiments.summary import interval, summarise
-from heterodag.experiments.tables import PAPER_SACHS
+from heterodag.experiments.summary_tables import PAPER_SACHS
 
 
 def row(cell, status="done", **columns):

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .gaussian import Array, Index
-from .table import CACHE_BYTES, Table, row_slices
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.table import CACHE_BYTES, Table, row_slices
 
 #: Standardised predecessors (k, rows) -> design (p, rows) whose first row is 1.
 Basis = Callable[[Array], Array]

@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from ..errors import ParameterError, check_choice
-from .gaussian import Array
+from heterodag.core.gaussian import Array
+from heterodag.errors import ParameterError, check_choice
 
 #: A statistic: samples in the rows of an (m, n) array -> (m,) scores, larger = more normal.
 Statistic = Callable[[Array], Array]

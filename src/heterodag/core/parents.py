@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .design import Block, product_places
-from .gaussian import Array, Index
-from .table import CACHE_BYTES, Table, row_slices
+from heterodag.core.design import Block, product_places
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.table import CACHE_BYTES, Table, row_slices
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 from scipy.stats import chi2
 
-from .gaussian import Array
+from heterodag.core.gaussian import Array
 
 #: Weights below this share of the largest are left out.
 _NEGLIGIBLE = 1e-8

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .design import Design
-from .gaussian import Array, Index
-from .parents import ParentDesign
-from .solver import Coefficients, derivatives, row_scores, row_terms
-from .table import Table
+from heterodag.core.design import Design
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.parents import ParentDesign
+from heterodag.core.solver import Coefficients, derivatives, row_scores, row_terms
+from heterodag.core.table import Table
 
 #: A column whose information shrinks to this share, once the parents are accounted for, is a copy of them.
 _COLLINEAR = 1e-6

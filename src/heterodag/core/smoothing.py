@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from .design import Design
-from .gaussian import Array, Index, Mask
-from .solver import Coefficients, Solution, _Minimizer, _State, objective
+from heterodag.core.design import Design
+from heterodag.core.gaussian import Array, Index, Mask
+from heterodag.core.solver import Coefficients, Solution, _Minimizer, _State, objective
 
 #: Strengths stay between these; a block at the upper end is zero for every purpose.
 WEAKEST, STRONGEST = 1e-6, 1e9

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .design import Block, Regression, combine
-from .gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natural_terms, residuals
-from .steps import damped_step, damped_steps
+from heterodag.core.design import Block, Regression, combine
+from heterodag.core.gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natural_terms, residuals
+from heterodag.core.steps import damped_step, damped_steps
 
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
 GAIN_TOLERANCE = 1e-9

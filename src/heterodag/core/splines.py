@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from .gaussian import Array
-from .table import location_and_scale
+from heterodag.core.gaussian import Array
+from heterodag.core.table import location_and_scale
 
 #: The outer knots lie at this quantile and its mirror image.
 OUTER = 0.003

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .design import Design, Regression
-from .gaussian import Array, Mask
-from .solver import Coefficients, derivatives
+from heterodag.core.design import Design, Regression
+from heterodag.core.gaussian import Array, Mask
+from heterodag.core.solver import Coefficients, derivatives
 
 #: Expectation of ln(e^2) for a standard normal e.
 _LOG_CHI2 = -1.2703628454614782

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from .gaussian import Array, Mask
+from heterodag.core.gaussian import Array, Mask
 
 
 def damped_steps(information: Array, gradient: Array, damping: Array, stride: Array) -> tuple[Array, Mask]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .gaussian import Array, Index
+from heterodag.core.gaussian import Array, Index
 
 #: Arrays up to this size are kept between passes; larger ones are made anew block by block.
 CACHE_BYTES = 48 * 2**20

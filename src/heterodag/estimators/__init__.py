@@ -1,12 +1,12 @@
 """Scikit-learn estimators: validate, call, store."""
 
-from .cam import CAM
-from .diffan import DiffAN
-from .eqvar import EqVar
-from .golem import GOLEM
-from .grandag import GraNDAG
-from .host import HOST
-from .npvar import NPVar
-from .varsort import VarSort
+from heterodag.estimators.cam import CAM
+from heterodag.estimators.diffan import DiffAN
+from heterodag.estimators.eqvar import EqVar
+from heterodag.estimators.golem import GOLEM
+from heterodag.estimators.grandag import GraNDAG
+from heterodag.estimators.host import HOST
+from heterodag.estimators.npvar import NPVar
+from heterodag.estimators.varsort import VarSort
 
 __all__ = ["CAM", "GOLEM", "HOST", "DiffAN", "EqVar", "GraNDAG", "NPVar", "VarSort"]

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import chi2
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency
-from ..core.table import Table
-from ..models.node_fits import Key, NodeFits
-from ..models.plausibility import best_normality
-from ..ordering.result import OrderResult
-from ..ordering.search import SEARCH_ROWS, search_ridge
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency
+from heterodag.core.table import Table
+from heterodag.models.node_fits import Key, NodeFits
+from heterodag.models.plausibility import best_normality
+from heterodag.ordering.result import OrderResult
+from heterodag.ordering.search import SEARCH_ROWS, search_ridge
 
 #: Level, over all variables together, at which an effect on the spread counts as found.
 SPREAD_LEVEL = 0.01

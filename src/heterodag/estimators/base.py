@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.gaussian import Array
-from ..inputs import check_data, column_labels
+from heterodag.core.gaussian import Array
+from heterodag.io.inputs import check_data, column_labels
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import topological_order
-from ..core.splines import columns_per_block, spline_block
-from ..core.table import location_and_scale
-from ..errors import check_integer
-from ..knowledge import PriorKnowledge, ResolvedKnowledge
-from ..ordering.cam import boosted_neighbours, greedy_graph
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import topological_order
+from heterodag.core.splines import columns_per_block, spline_block
+from heterodag.core.table import location_and_scale
+from heterodag.errors import check_integer
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
+from heterodag.ordering.cam import boosted_neighbours, greedy_graph
 
 #: Columns of the spline of one predecessor, and rows that each column of the largest design needs at least.
 MOST_COLUMNS, ROWS_PER_COLUMN = 6, 5

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..errors import MissingExtraError, check_choice, check_integer, check_number
-from ..knowledge import PriorKnowledge, ResolvedKnowledge
-from ..ordering.diffan import DiffusionSettings, diffan_order
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.errors import MissingExtraError, check_choice, check_integer, check_number
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
+from heterodag.ordering.diffan import DiffusionSettings, diffan_order
 
 LEAF_REMOVALS = ("residue", "masking", "retrain", "sort")
 

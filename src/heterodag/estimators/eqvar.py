@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..errors import check_choice
-from ..knowledge import PriorKnowledge, ResolvedKnowledge
-from ..ordering.variance_orders import eqvar_bottom_up_order, growing_order, linear_log_variances
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.errors import check_choice
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
+from heterodag.ordering.variance_orders import eqvar_bottom_up_order, growing_order, linear_log_variances
 
 DIRECTIONS = ("top-down", "bottom-up")
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import is_dag
-from ..errors import DataError, HeterodagError, MissingExtraError
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import is_dag
+from heterodag.errors import DataError, HeterodagError, MissingExtraError
 
 WORKER = Path(__file__).with_name("_gcastle_worker.py")
 #: Seconds between two looks at the clock.

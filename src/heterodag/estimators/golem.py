@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core.graph import topological_order
-from ..deadline import Deadline
-from ..errors import ParameterError, check_integer, check_number
-from ..progress import progress_bar
-from ..seeds import seed_sequence
-from .base import GraphEstimator
-from .gcastle_runs import require_gcastle, run_gcastle, threshold_to_dag
-from .ordering import check_run_parameters
+from heterodag.core.graph import topological_order
+from heterodag.errors import ParameterError, check_integer, check_number
+from heterodag.estimators.base import GraphEstimator
+from heterodag.estimators.gcastle_runs import require_gcastle, run_gcastle, threshold_to_dag
+from heterodag.estimators.ordering import check_run_parameters
+from heterodag.runtime.deadline import Deadline
+from heterodag.runtime.progress import progress_bar
+from heterodag.runtime.seeds import seed_sequence
 
 
 class GOLEM(GraphEstimator):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import topological_order
-from ..core.table import location_and_scale
-from ..errors import check_integer, check_number
-from ..knowledge import ResolvedKnowledge
-from .gcastle_runs import require_gcastle, run_gcastle
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import topological_order
+from heterodag.core.table import location_and_scale
+from heterodag.errors import check_integer, check_number
+from heterodag.estimators.gcastle_runs import require_gcastle, run_gcastle
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import ResolvedKnowledge
 
 #: From this many columns on, gcastle selects neighbours first, as the paper does.
 MANY = 50

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.gaussian import FORMS, Array
-from ..core.table import Table
-from ..errors import AssumptionWarning, DataError, check_choice, check_integer, check_number, check_workers
-from ..independence.contract import EdgeProblem
-from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
-from ..independence.registry import get_selection
-from ..inputs import MISSING, check_data, column_labels
-from ..knowledge import PriorKnowledge, as_knowledge, resolved
-from ..models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
-from ..models.node_fits import NodeFits
-from ..ordering.causal_order import OrderSettings, find_order, order_settings
-from ..ordering.result import OrderResult, Refinement
-from ..progress import progress_bar
-from ..seeds import model_seed, seed_sequence
-from .assumptions import doubts
-from .base import GraphEstimator
+from heterodag.core.gaussian import FORMS, Array
+from heterodag.core.table import Table
+from heterodag.errors import AssumptionWarning, DataError, check_choice, check_integer, check_number, check_workers
+from heterodag.estimators.assumptions import doubts
+from heterodag.estimators.base import GraphEstimator
+from heterodag.independence.contract import EdgeProblem
+from heterodag.independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
+from heterodag.independence.registry import get_selection
+from heterodag.io.inputs import MISSING, check_data, column_labels
+from heterodag.knowledge import PriorKnowledge, as_knowledge, resolved
+from heterodag.models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
+from heterodag.models.node_fits import NodeFits
+from heterodag.ordering.causal_order import OrderSettings, find_order, order_settings
+from heterodag.ordering.result import OrderResult, Refinement
+from heterodag.runtime.progress import progress_bar
+from heterodag.runtime.seeds import model_seed, seed_sequence
 
 
 class HOST(GraphEstimator):

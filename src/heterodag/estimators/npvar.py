@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.splines import columns_per_block, spline_block
-from ..errors import check_number
-from ..knowledge import PriorKnowledge, ResolvedKnowledge
-from ..ordering.variance_orders import additive_log_variances, growing_order
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.core.splines import columns_per_block, spline_block
+from heterodag.errors import check_number
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
+from heterodag.ordering.variance_orders import additive_log_variances, growing_order
 
 #: Columns of the spline of one predecessor, and rows that each column of the design needs at least.
 MOST_COLUMNS, ROWS_PER_COLUMN = 10, 5

@@ -9,20 +9,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..core.gaussian import Array
-from ..core.graph import Order
-from ..deadline import Deadline, check_max_seconds
-from ..errors import ParameterError, check_choice, check_integer, check_number
-from ..independence.contract import EdgeProblem
-from ..independence.given_parents import given_parents
-from ..independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
-from ..independence.registry import get_selection
-from ..inputs import MISSING
-from ..knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
-from ..progress import progress_bar
-from ..seeds import seed_sequence
-from ..threads import single_threaded
-from .base import GraphEstimator
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Order
+from heterodag.errors import ParameterError, check_choice, check_integer, check_number
+from heterodag.estimators.base import GraphEstimator
+from heterodag.independence.contract import EdgeProblem
+from heterodag.independence.given_parents import given_parents
+from heterodag.independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
+from heterodag.independence.registry import get_selection
+from heterodag.io.inputs import MISSING
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
+from heterodag.runtime.deadline import Deadline, check_max_seconds
+from heterodag.runtime.progress import progress_bar
+from heterodag.runtime.seeds import seed_sequence
+from heterodag.runtime.threads import single_threaded
 
 #: Called with the share of work done; it raises `TimeLimitError` when the time is over.
 Report = Callable[[float], None]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..knowledge import PriorKnowledge, ResolvedKnowledge
-from ..ordering.variance_orders import varsort_order
-from .ordering import Ordering, OrderingEstimator, Report
+from heterodag.core.gaussian import Array
+from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
+from heterodag.ordering.variance_orders import varsort_order
 
 
 class VarSort(OrderingEstimator):

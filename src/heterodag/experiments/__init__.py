@@ -1,5 +1,5 @@
 """The paper's evaluation, and benchmarks of your own, as cells that are run once and stored as rows."""
 
-from .benchmark import BenchmarkResult, benchmark
+from heterodag.experiments.benchmark import BenchmarkResult, benchmark
 
 __all__ = ["BenchmarkResult", "benchmark"]

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.graph import as_adjacency
-from ..errors import DataError, HeterodagError, ParameterError, check_choice, check_integer
-from ..fingerprints import describe_estimator, table_digest
-from ..independence.registry import SELECTIONS
-from ..inputs import check_data
-from ..simulation import GRAPHS, MECHANISMS, VERSIONS, simulate_graph
-from .cells import Cell, DataSet
-from .display import cell_progress
-from .methods import get_method
-from .run_cell import Row, Task
-from .runner import RunSettings, run_tasks
-from .store import RowStore
-from .summary import interval
-from .tables import markdown, mean_and_interval
+from heterodag.core.graph import as_adjacency
+from heterodag.errors import DataError, HeterodagError, ParameterError, check_choice, check_integer
+from heterodag.experiments.cells import Cell, DataSet
+from heterodag.experiments.display import cell_progress
+from heterodag.experiments.methods import get_method
+from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.runner import RunSettings, run_tasks
+from heterodag.experiments.store import RowStore
+from heterodag.experiments.summary import interval
+from heterodag.experiments.summary_tables import markdown, mean_and_interval
+from heterodag.independence.registry import SELECTIONS
+from heterodag.io.inputs import check_data
+from heterodag.runtime.fingerprints import describe_estimator, table_digest
+from heterodag.simulation import GRAPHS, MECHANISMS, VERSIONS, simulate_graph
 
 if TYPE_CHECKING:
     import pandas as pd

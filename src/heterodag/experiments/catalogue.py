@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from ..errors import ParameterError, check_choice
-from .cells import Cell, DataSet
+from heterodag.errors import ParameterError, check_choice
+from heterodag.experiments.cells import Cell, DataSet
 
 GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
 DENSE = ("ER-4", "SF-4")

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from .._version import __version__
+from heterodag._version import __version__
 
 #: Edge tests that every order is given to, the cheap ones first: what is finished before a time limit is kept.
 TESTS = ("gam-classical", "lcit")

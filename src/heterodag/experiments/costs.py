@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .cells import Cell
+from heterodag.experiments.cells import Cell
 
 #: seconds = first * (n / 500)^second * (d / 10)^third, read off measured rows.
 ORDERS = {

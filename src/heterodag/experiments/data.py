@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency
-from ..datasets import load_sachs
-from ..simulation import simulate
-from .cells import DataSet
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency
+from heterodag.datasets import load_sachs
+from heterodag.experiments.cells import DataSet
+from heterodag.simulation import simulate
 
 
 def load_data(data: DataSet) -> tuple[Array, Adjacency]:

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from .costs import expected_seconds
-from .run_cell import Row, Task
-from .runner import Progress
+from heterodag.experiments.costs import expected_seconds
+from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.runner import Progress
 
 #: Running cells that are named beside the bar.
 SHOWN = 2

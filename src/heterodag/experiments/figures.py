@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .catalogue import Experiment
-from .series import SECOND, Series, Style
+from heterodag.experiments.catalogue import Experiment
+from heterodag.experiments.series import SECOND, Series, Style
 
 if TYPE_CHECKING:
     import pandas as pd

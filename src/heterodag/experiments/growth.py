@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .catalogue import SECONDS, Experiment
-from .run_cell import Row
-from .series import Series, series_of
-from .summary import summary_line
+from heterodag.experiments.catalogue import SECONDS, Experiment
+from heterodag.experiments.run_cell import Row
+from heterodag.experiments.series import Series, series_of
+from heterodag.experiments.summary import summary_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParameterError
-from ..estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
+from heterodag.errors import ParameterError
+from heterodag.estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
 
 
 @dataclass(frozen=True)

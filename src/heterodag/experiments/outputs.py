@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..exports import write_all
-from .catalogue import Experiment
-from .figures import draw
-from .growth import growth_table, runtime_summary
-from .run_cell import Row
-from .summary import summarise
-from .tables import growth_markdown, sachs_markdown, summary_tables
+from heterodag.experiments.catalogue import Experiment
+from heterodag.experiments.figures import draw
+from heterodag.experiments.growth import growth_table, runtime_summary
+from heterodag.experiments.run_cell import Row
+from heterodag.experiments.summary import summarise
+from heterodag.experiments.summary_tables import growth_markdown, sachs_markdown, summary_tables
+from heterodag.io.exports import write_all
 
 if TYPE_CHECKING:
     import pandas as pd

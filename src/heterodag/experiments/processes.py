@@ -13,8 +13,8 @@ import threading
 import time
 from typing import Any
 
-from .run_cell import Row, Task
-from .worker import LENGTH_BYTES
+from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.worker import LENGTH_BYTES
 
 #: Seconds that a process may take to start.
 START = 300.0

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .catalogue import Experiment
-from .cells import Cell
-from .costs import expected_seconds
-from .display import cell_progress
-from .run_cell import Row, Task
-from .runner import RunSettings, run_tasks
-from .store import RowStore
+from heterodag.experiments.catalogue import Experiment
+from heterodag.experiments.cells import Cell
+from heterodag.experiments.costs import expected_seconds
+from heterodag.experiments.display import cell_progress
+from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.runner import RunSettings, run_tasks
+from heterodag.experiments.store import RowStore
 
 
 @dataclass(frozen=True)

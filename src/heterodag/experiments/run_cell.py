@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency
-from ..independence import recover_dag
-from ..independence.contract import EdgeProblem, EdgeTests, untested
-from ..independence.registry import get_selection
-from ..metrics import evaluate, order_divergence
-from .cells import Cell
-from .data import load_data
-from .methods import METHODS, Method
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency
+from heterodag.experiments.cells import Cell
+from heterodag.experiments.data import load_data
+from heterodag.experiments.methods import METHODS, Method
+from heterodag.independence import recover_dag
+from heterodag.independence.contract import EdgeProblem, EdgeTests, untested
+from heterodag.independence.registry import get_selection
+from heterodag.metrics import evaluate, order_divergence
 
 Row = dict[str, Any]
 #: Called with the columns that are known by now, and with what comes next.
@@ -155,7 +155,7 @@ def _time(seconds: float) -> float:
 
 
 def _small_lcit(problem: EdgeProblem) -> EdgeTests:
-    from ..independence.lcit import FlowSettings, lcit_edges
+    from heterodag.independence.lcit import FlowSettings, lcit_edges
 
     return lcit_edges(problem, FlowSettings(max_steps=SMALL_STEPS))
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from ..deadline import check_max_seconds
-from ..errors import HeterodagError, MissingExtraError, ParameterError, check_choice, check_workers
-from .processes import ProcessPool, Stopped, run_on_worker
-from .run_cell import Row, Task
-from .store import RowStore
+from heterodag.errors import HeterodagError, MissingExtraError, ParameterError, check_choice, check_workers
+from heterodag.experiments.processes import ProcessPool, Stopped, run_on_worker
+from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.store import RowStore
+from heterodag.runtime.deadline import check_max_seconds
 
 BACKENDS = ("local", "dask")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .catalogue import Experiment, Measure
-from .methods import METHODS
+from heterodag.experiments.catalogue import Experiment, Measure
+from heterodag.experiments.methods import METHODS
 
 TEST_LABELS = {"lcit": "LCIT", "gam-classical": "GAM", "gam": "robust GAM", "likelihood": "likelihood"}
 

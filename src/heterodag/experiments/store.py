@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import HeterodagError
-from ..jsonlines import append_object, drop_torn_end, read_objects
-from .cells import Cell
-from .run_cell import Row
+from heterodag.errors import HeterodagError
+from heterodag.experiments.cells import Cell
+from heterodag.experiments.run_cell import Row
+from heterodag.runtime.jsonlines import append_object, drop_torn_end, read_objects
 
 FILE = "rows.jsonl"
 #: Later in this list counts more, when a cell has several rows.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .catalogue import Experiment, Measure
-from .run_cell import Row
-from .series import Series, series_of
+from heterodag.experiments.catalogue import Experiment, Measure
+from heterodag.experiments.run_cell import Row
+from heterodag.experiments.series import Series, series_of
 
 if TYPE_CHECKING:
     import pandas as pd

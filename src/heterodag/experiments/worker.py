@@ -16,8 +16,8 @@ import time
 import warnings
 from typing import Any, BinaryIO
 
-from .methods import METHODS
-from .run_cell import Task, run_cell
+from heterodag.experiments.methods import METHODS
+from heterodag.experiments.run_cell import Task, run_cell
 
 #: Seconds between two looks at whether the parent is still there.
 WATCH = 0.5

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import column_labels
-from ..models.parent_choice import Limits
-from .contract import BatchedTest, EdgeProblem, EdgeTests, untested
-from .registry import get_selection
+from heterodag.independence.contract import BatchedTest, EdgeProblem, EdgeTests, untested
+from heterodag.independence.registry import get_selection
+from heterodag.io.inputs import column_labels
+from heterodag.models.parent_choice import Limits
 
 
 def given_parents(selection: str | Callable[..., Any], names: list[str] | None = None) -> BatchedTest:

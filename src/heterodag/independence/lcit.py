@@ -20,7 +20,7 @@ from scipy.stats import rankdata
 from heterodag.errors import DataError, MissingExtraError, check_integer, check_number
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.pairwise import check_samples
-from heterodag.threads import one_torch_thread
+from heterodag.runtime.threads import one_torch_thread
 
 Seed: TypeAlias = int | Generator | SeedSequence | None
 

@@ -21,15 +21,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import chi2
 
-from ..core.design import Design
-from ..core.solver import Coefficients
-from ..core.starts import profiled_start
-from ..core.table import Table, row_slices
-from ..models.conditional import TEST_RIDGE, ConditionalModel, Conditionals
-from ._regression import linear_in, standardized
-from .contract import Array, EdgeProblem, EdgeTests, untested
-from .pairwise import check_samples
-from .spline_likelihood import spline_drop_one_tests
+from heterodag.core.design import Design
+from heterodag.core.solver import Coefficients
+from heterodag.core.starts import profiled_start
+from heterodag.core.table import Table, row_slices
+from heterodag.independence._regression import linear_in, standardized
+from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
+from heterodag.independence.pairwise import check_samples
+from heterodag.independence.spline_likelihood import spline_drop_one_tests
+from heterodag.models.conditional import TEST_RIDGE, ConditionalModel, Conditionals
 
 #: Largest contribution of one row to the likelihood-ratio statistic.
 ROW_LIMIT = 1.5

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency, check_order, full_dag
-from ..errors import check_choice, check_number, check_workers
-from ..inputs import check_data, column_labels, warn_not_converged
-from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
-from ..models.parent_choice import Limits
-from ..seeds import seed_sequence
-from ..threads import single_threaded
-from .contract import EdgeProblem
-from .correction import adjust
-from .registry import get_selection
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency, check_order, full_dag
+from heterodag.errors import check_choice, check_number, check_workers
+from heterodag.independence.contract import EdgeProblem
+from heterodag.independence.correction import adjust
+from heterodag.independence.registry import get_selection
+from heterodag.io.inputs import check_data, column_labels, warn_not_converged
+from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
+from heterodag.models.parent_choice import Limits
+from heterodag.runtime.seeds import seed_sequence
+from heterodag.runtime.threads import single_threaded
 
 CORRECTIONS = ("none", "holm", "bh")
 

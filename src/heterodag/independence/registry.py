@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..errors import ParameterError
-from .contract import BatchedTest, EdgeProblem, EdgeTests
-from .pairwise import run_pairwise
+from heterodag.errors import ParameterError
+from heterodag.independence.contract import BatchedTest, EdgeProblem, EdgeTests
+from heterodag.independence.pairwise import run_pairwise
 
 #: name -> (module, batched function, keyword arguments).
 _BATCHED: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -43,11 +43,11 @@ def get_selection(selection: str | Callable[..., Any], names: list[str] | None =
         return lambda problem: run_pairwise(user, problem, names=names)
     if isinstance(selection, str) and selection in _BATCHED:
         module, function, options = _BATCHED[selection]
-        test = getattr(import_module(f".{module}", __package__), function)
+        test = getattr(import_module(f"heterodag.independence.{module}"), function)
         return lambda problem: _call(test, problem, options)
     if isinstance(selection, str) and selection in _PAIRWISE:
         module, function, arguments, seeded = _PAIRWISE[selection]
-        pairwise = getattr(import_module(f".{module}", __package__), function)
+        pairwise = getattr(import_module(f"heterodag.independence.{module}"), function)
         test = pairwise if arguments is None else pairwise(**arguments)
         return lambda problem: run_pairwise(test, problem, seeded=seeded, names=names)
     known = ", ".join(f"'{name}'" for name in SELECTIONS)

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve
 
-from ..core.design import Design
-from ..core.gaussian import Array, Index, Mask
-from ..core.quadratic_forms import weighted_chi2_sf
-from ..core.solver import Solution, derivatives, minimize, row_losses
-from ..core.starts import profiled_start
-from ..core.table import Table
-from ..models.conditional import ConditionalModel, Conditionals
-from ..models.spline import SplineDesign, fit_splines
+from heterodag.core.design import Design
+from heterodag.core.gaussian import Array, Index, Mask
+from heterodag.core.quadratic_forms import weighted_chi2_sf
+from heterodag.core.solver import Solution, derivatives, minimize, row_losses
+from heterodag.core.starts import profiled_start
+from heterodag.core.table import Table
+from heterodag.models.conditional import ConditionalModel, Conditionals
+from heterodag.models.spline import SplineDesign, fit_splines
 
 #: The fixed penalty: this curve, counted from the smoothest, is penalised as much as the data inform about it;
 #: smoother ones less, rougher ones more. Predecessors without curves of their own get a few more than that.

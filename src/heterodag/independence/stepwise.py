@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..core.table import Table
-from ..models.conditional import TEST_RIDGE, ConditionalModel
-from ..models.node_fits import NodeFits, Parents
-from ..models.parent_choice import ParentChoice, Task, as_bits
-from ..models.plausibility import best_normality
-from ..ordering.search import POLISH_ROWS, search_ridge
-from .contract import Array, EdgeProblem, EdgeTests, untested
-from .likelihood import drop_one_tests, likelihood_edges
+from heterodag.core.table import Table
+from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
+from heterodag.independence.likelihood import drop_one_tests, likelihood_edges
+from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
+from heterodag.models.node_fits import NodeFits, Parents
+from heterodag.models.parent_choice import ParentChoice, Task, as_bits
+from heterodag.models.plausibility import best_normality
+from heterodag.ordering.search import POLISH_ROWS, search_ridge
 
 #: With very many rows, parents of a worth (nats, Wald) above this are not refitted without: their edges are certain.
 CLEAR = 50.0

@@ -5,7 +5,7 @@ raises one sentence that names what contradicts what. Methods that build an orde
 may come next (or last); methods that test edges ask it which pairs to test.
 """
 
-from .prior import PriorKnowledge, as_knowledge, resolved
-from .resolved import ResolvedKnowledge, last_columns, next_columns
+from heterodag.knowledge.prior import PriorKnowledge, as_knowledge, resolved
+from heterodag.knowledge.resolved import ResolvedKnowledge, last_columns, next_columns
 
 __all__ = ["PriorKnowledge", "ResolvedKnowledge", "as_knowledge", "last_columns", "next_columns", "resolved"]

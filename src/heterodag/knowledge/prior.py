@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..errors import DataError, ParameterError
-from ..inputs import column_labels
-from .resolve import resolve
-from .resolved import ResolvedKnowledge
+from heterodag.errors import DataError, ParameterError
+from heterodag.io.inputs import column_labels
+from heterodag.knowledge.resolve import resolve
+from heterodag.knowledge.resolved import ResolvedKnowledge
 
 Column: TypeAlias = str | int
 Edge: TypeAlias = tuple[Column, Column]

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.graph import descendants
-from ..errors import ParameterError
-from ..inputs import column_index
-from .resolved import Mask, Order, ResolvedKnowledge
+from heterodag.core.graph import descendants
+from heterodag.errors import ParameterError
+from heterodag.io.inputs import column_index
+from heterodag.knowledge.resolved import Mask, Order, ResolvedKnowledge
 
 if TYPE_CHECKING:
-    from .prior import Column, Edge, PriorKnowledge
+    from heterodag.knowledge.prior import Column, Edge, PriorKnowledge
 
 
 def resolve(knowledge: PriorKnowledge, labels: list[str]) -> ResolvedKnowledge:

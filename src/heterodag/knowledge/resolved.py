@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..core.graph import descendants, full_dag
-from ..errors import ParameterError
+from heterodag.core.graph import descendants, full_dag
+from heterodag.errors import ParameterError
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Order: TypeAlias = npt.NDArray[np.intp]

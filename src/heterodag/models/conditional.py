@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.design import Design
-from ..core.gaussian import FORMS, Array, Mask
-from ..core.solver import Coefficients, Solution, minimize, objective
-from ..core.starts import constant_start, least_squares_starts
-from ..core.table import Table
-from ..errors import check_choice
-from .fitted import Conditionals, Fitted
-from .mlp import NeuralConditionals, fit_networks
-from .spline import fit_splines
+from heterodag.core.design import Design
+from heterodag.core.gaussian import FORMS, Array, Mask
+from heterodag.core.solver import Coefficients, Solution, minimize, objective
+from heterodag.core.starts import constant_start, least_squares_starts
+from heterodag.core.table import Table
+from heterodag.errors import check_choice
+from heterodag.models.fitted import Conditionals, Fitted
+from heterodag.models.mlp import NeuralConditionals, fit_networks
+from heterodag.models.spline import fit_splines
 
 __all__ = ["PARAMETRIZATIONS", "TEST_RIDGE", "ConditionalModel", "Conditionals", "Fitted", "extend", "order_ridge"]
 

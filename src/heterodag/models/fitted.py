@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.design import Basis, Design, linear_basis
-from ..core.gaussian import Array, Index, Mask, residuals
-from ..core.solver import Coefficients
-from ..core.table import Table, row_slices
+from heterodag.core.design import Basis, Design, linear_basis
+from heterodag.core.gaussian import Array, Index, Mask, residuals
+from heterodag.core.solver import Coefficients
+from heterodag.core.table import Table, row_slices
 
 
 class Fitted(ABC):

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array, Mask
-from ..core.solver import free_swing
-from ..core.table import Table
-from ..errors import MissingExtraError
-from ..threads import one_torch_thread
-from .fitted import Fitted
+from heterodag.core.gaussian import Array, Mask
+from heterodag.core.solver import free_swing
+from heterodag.core.table import Table
+from heterodag.errors import MissingExtraError
+from heterodag.models.fitted import Fitted
+from heterodag.runtime.threads import one_torch_thread
 
 #: Share of the rows that decide when to stop.
 _HELD_OUT = 0.2

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..core.gaussian import Array, residuals
-from ..core.parents import ParentDesign
-from ..core.score_test import entry_gains
-from ..core.solver import MAX_ITERATIONS, Coefficients, Solution, minimize
-from ..core.starts import constant_variance_start
-from ..core.table import Table, row_slices
+from heterodag.core.gaussian import Array, residuals
+from heterodag.core.parents import ParentDesign
+from heterodag.core.score_test import entry_gains
+from heterodag.core.solver import MAX_ITERATIONS, Coefficients, Solution, minimize
+from heterodag.core.starts import constant_variance_start
+from heterodag.core.table import Table, row_slices
 
 _Result = TypeVar("_Result")
 Parents = tuple[int, ...]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.gaussian import Mask
-from .node_fits import Key, NodeFits, Parents
+from heterodag.core.gaussian import Mask
+from heterodag.models.node_fits import Key, NodeFits, Parents
 
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3

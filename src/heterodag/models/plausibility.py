@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from scipy.stats import shapiro
 
-from .node_fits import Key, NodeFits
+from heterodag.models.node_fits import Key, NodeFits
 
 #: Residuals are far from normal when the Shapiro-Wilk statistic is below this and its p-value below the next.
 FAR_FROM_NORMAL, FAR_LEVEL = 0.99, 1e-3

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.design import Design
-from ..core.gaussian import Array, Index, Mask
-from ..core.score_test import efficient_scores
-from ..core.smoothing import PenaltyBlock, minimize_smoothly
-from ..core.solver import Coefficients, Solution, objective
-from ..core.splines import ColumnSpline, SplineBasis, column_spline
-from ..core.table import CACHE_BYTES, Table
-from .fitted import Conditionals
+from heterodag.core.design import Design
+from heterodag.core.gaussian import Array, Index, Mask
+from heterodag.core.score_test import efficient_scores
+from heterodag.core.smoothing import PenaltyBlock, minimize_smoothly
+from heterodag.core.solver import Coefficients, Solution, objective
+from heterodag.core.splines import ColumnSpline, SplineBasis, column_spline
+from heterodag.core.table import CACHE_BYTES, Table
+from heterodag.models.fitted import Conditionals
 
 if TYPE_CHECKING:
-    from .conditional import ConditionalModel
+    from heterodag.models.conditional import ConditionalModel
 
 #: Basis columns per predecessor, its line included: a multiple of the cube root of the rows, between these. Fewer
 #: than 20 miss the faster waves of the paper's simulation (seeds below 1000); the penalty keeps the rest smooth.

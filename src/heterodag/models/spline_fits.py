@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.solver import derivatives, row_scores
-from ..core.table import Table
-from .conditional import ConditionalModel, Conditionals, Fitted
-from .node_fits import Key, NodeFit, NodeFits
-from .spline import SplineDesign, basis_columns, fit_splines, spline_of
+from heterodag.core.gaussian import Array
+from heterodag.core.solver import derivatives, row_scores
+from heterodag.core.table import Table
+from heterodag.models.conditional import ConditionalModel, Conditionals, Fitted
+from heterodag.models.node_fits import Key, NodeFit, NodeFits
+from heterodag.models.spline import SplineDesign, basis_columns, fit_splines, spline_of
 
 #: A curve's score counts from this many standard deviations above chance, so many nats for each.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch.func import jacrev, vmap
 
-from ..core.gaussian import Array
+from heterodag.core.gaussian import Array
 
 if TYPE_CHECKING:
-    from .diffan import DiffusionSettings
+    from heterodag.ordering.diffan import DiffusionSettings
 
 Weights = list[torch.Tensor]
 

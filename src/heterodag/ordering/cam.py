@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..core.gaussian import Array
-from ..knowledge import ResolvedKnowledge
+from heterodag.core.gaussian import Array
+from heterodag.knowledge import ResolvedKnowledge
 
 Flags = npt.NDArray[np.bool_]
 

@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..core.gaussian import Array
-from ..core.normality import Statistic, get_statistic
-from ..core.table import Table
-from ..errors import ParameterError, check_choice, check_number, check_workers
-from ..inputs import check_data, column_labels, warn_not_converged
-from ..knowledge import ResolvedKnowledge, as_knowledge, resolved
-from ..models.conditional import ConditionalModel, order_ridge
-from ..models.node_fits import NodeFits, Parents
-from ..models.parent_choice import ParentChoice, parent_penalty
-from ..models.plausibility import best_normality
-from ..models.spline_fits import priced_loss
-from ..seeds import model_seed
-from ..threads import single_threaded
-from .normality_order import FullRounds, models_along, order_by_normality
-from .result import OrderResult
-from .search import POLISH_ROWS, Search, search_order, search_ridge
-from .sparse_rounds import SparseRounds
+from heterodag.core.gaussian import Array
+from heterodag.core.normality import Statistic, get_statistic
+from heterodag.core.table import Table
+from heterodag.errors import ParameterError, check_choice, check_number, check_workers
+from heterodag.io.inputs import check_data, column_labels, warn_not_converged
+from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
+from heterodag.models.conditional import ConditionalModel, order_ridge
+from heterodag.models.node_fits import NodeFits, Parents
+from heterodag.models.parent_choice import ParentChoice, parent_penalty
+from heterodag.models.plausibility import best_normality
+from heterodag.models.spline_fits import priced_loss
+from heterodag.ordering.normality_order import FullRounds, models_along, order_by_normality
+from heterodag.ordering.result import OrderResult
+from heterodag.ordering.search import POLISH_ROWS, Search, search_order, search_ridge
+from heterodag.ordering.sparse_rounds import SparseRounds
+from heterodag.runtime.seeds import model_seed
+from heterodag.runtime.threads import single_threaded
 
 #: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
 REFINED = ("linear", "spline")

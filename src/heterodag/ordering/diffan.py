@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import Order
-from ..core.table import location_and_scale
-from ..knowledge import ResolvedKnowledge, last_columns
-from ..threads import one_torch_thread
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Order
+from heterodag.core.table import location_and_scale
+from heterodag.knowledge import ResolvedKnowledge, last_columns
+from heterodag.runtime.threads import one_torch_thread
 
 #: Rows at which the Hessian is looked at.
 LOOKED_AT = 512
@@ -68,7 +68,7 @@ def diffan_order(
     knowledge : ResolvedKnowledge, optional
         A leaf is looked for only among the columns that may be the last of those left.
     """
-    from . import _diffusion
+    from heterodag.ordering import _diffusion
 
     location, scale = location_and_scale(X)
     Y, d = (X - location) / scale, X.shape[1]
@@ -115,7 +115,7 @@ def _leaves_of_new_models(
     knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
     """Return the same, from a model of the columns left for every leaf."""
-    from . import _diffusion
+    from heterodag.ordering import _diffusion
 
     d, leaves = Y.shape[1], list[int]()
     while len(leaves) < d - 1:
@@ -133,7 +133,7 @@ def _leaves_of_new_models(
 
 def _noise_shares(settings: DiffusionSettings) -> list[float]:
     """Return the noise levels looked at: the least noisy eighth, as noise blurs the curves whose leaves are sought."""
-    from . import _diffusion
+    from heterodag.ordering import _diffusion
 
     shares = 1 - _diffusion.signal_shares(settings.noise_steps).numpy()
     places = np.linspace(0, settings.noise_steps / 8, settings.votes + 1)[1:].astype(int)
@@ -141,7 +141,7 @@ def _noise_shares(settings: DiffusionSettings) -> list[float]:
 
 
 def _variances(weights: Any, rows: Array, removed: list[int], settings: DiffusionSettings, residue: bool) -> Array:
-    from . import _diffusion
+    from heterodag.ordering import _diffusion
 
     shares = _noise_shares(settings)
     return np.array([_diffusion.hessian_variances(weights, rows, removed, share, residue) for share in shares])

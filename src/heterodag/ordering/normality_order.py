@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.gaussian import Array, Index
-from ..core.normality import Statistic
-from ..core.table import Table
-from ..knowledge import ResolvedKnowledge, next_columns
-from ..models.conditional import ConditionalModel, Fitted
-from .result import OrderResult
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.normality import Statistic
+from heterodag.core.table import Table
+from heterodag.knowledge import ResolvedKnowledge, next_columns
+from heterodag.models.conditional import ConditionalModel, Fitted
+from heterodag.ordering.result import OrderResult
 
 #: One round: the variables placed so far, the newest layer, and those remaining -> the scores of the remaining.
 RoundScores = Callable[[list[int], list[int], list[int]], Array]

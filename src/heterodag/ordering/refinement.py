@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..models.node_fits import Parents
-from ..models.parent_choice import EQUAL, ParentChoice, Task, as_bits
+from heterodag.models.node_fits import Parents
+from heterodag.models.parent_choice import EQUAL, ParentChoice, Task, as_bits
 
 #: Moves past longer paths are tried among at most this many variables.
 FAR_LIMIT = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..core.gaussian import Array
+from heterodag.core.gaussian import Array
 
 
 @dataclass(frozen=True, eq=False)

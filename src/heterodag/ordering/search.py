@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.table import Table
-from ..knowledge import ResolvedKnowledge
-from ..models.conditional import ConditionalModel
-from ..models.node_fits import NodeFits, Parents
-from ..models.parent_choice import Limits, ParentChoice, parent_penalty
-from ..models.spline_fits import SplineFits
-from .refinement import State, refine_order, start_state
+from heterodag.core.table import Table
+from heterodag.knowledge import ResolvedKnowledge
+from heterodag.models.conditional import ConditionalModel
+from heterodag.models.node_fits import NodeFits, Parents
+from heterodag.models.parent_choice import Limits, ParentChoice, parent_penalty
+from heterodag.models.spline_fits import SplineFits
+from heterodag.ordering.refinement import State, refine_order, start_state
 
 #: With more rows than the first, the search runs on about so many; its result is then polished on at most the second.
 SEARCH_ROWS, POLISH_ROWS = 10_000, 50_000

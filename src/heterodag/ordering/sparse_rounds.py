@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.normality import Statistic
-from ..models.node_fits import Parents
-from ..models.parent_choice import ParentChoice
+from heterodag.core.gaussian import Array
+from heterodag.core.normality import Statistic
+from heterodag.models.node_fits import Parents
+from heterodag.models.parent_choice import ParentChoice
 
 #: While ordering, a model keeps at most so many parents, those of most worth; a wrong order collects false ones.
 MAX_PARENTS = 6

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..core.graph import Order
-from ..core.table import location_and_scale
-from ..knowledge import ResolvedKnowledge, last_columns, next_columns
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Order
+from heterodag.core.table import location_and_scale
+from heterodag.knowledge import ResolvedKnowledge, last_columns, next_columns
 
 #: (columns placed, columns left) -> log variance of each column left given the placed ones.
 LogVariances = Callable[[list[int], list[int]], Array]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heterodag.exports import GraphResult, edge_list, graph_result, ordered_layers
+from heterodag.io.exports import GraphResult, edge_list, graph_result, ordered_layers
 from heterodag.report.drawing import describe_p, draw_graph, draw_matrix, draw_qq
 from heterodag.viz.summaries import Round, closeness, normal_quantiles, rounds, straightness
 

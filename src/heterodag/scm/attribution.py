@@ -20,9 +20,9 @@ from math import comb
 
 import numpy as np
 
-from ..core.gaussian import Array
-from .mechanism import Mechanism
-from .propagate import propagate, stream
+from heterodag.core.gaussian import Array
+from heterodag.scm.mechanism import Mechanism
+from heterodag.scm.propagate import propagate, stream
 
 #: Up to this many noises every subset is computed.
 EXACT = 8

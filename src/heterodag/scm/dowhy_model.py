@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..errors import MissingExtraError
-from ..models.conditional import TEST_RIDGE, ConditionalModel
-from .mechanism import Mechanism, fit_mechanism
+from heterodag.core.gaussian import Array
+from heterodag.errors import MissingExtraError
+from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
+from heterodag.scm.mechanism import Mechanism, fit_mechanism
 
 if TYPE_CHECKING:
-    from .model import HeteroscedasticSCM
+    from heterodag.scm.model import HeteroscedasticSCM
 
 try:
     from dowhy import gcm

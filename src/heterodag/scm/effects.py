@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from ..core.gaussian import Array
-from .interventions import Actions
-from .mechanism import Mechanism
-from .propagate import propagate, stream
+from heterodag.core.gaussian import Array
+from heterodag.scm.interventions import Actions
+from heterodag.scm.mechanism import Mechanism
+from heterodag.scm.propagate import propagate, stream
 
 #: Batches of the simulated rows that tell the error of the simulation.
 BATCHES = 10

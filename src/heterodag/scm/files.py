@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from .._version import __version__
-from ..core.design import Basis, linear_basis
-from ..core.gaussian import FORMS, Array
-from ..core.graph import is_dag
-from ..core.solver import Coefficients
-from ..core.splines import LINE, ColumnSpline, SplineBasis
-from ..errors import DataError
-from ..models.conditional import Conditionals
-from .mechanism import MECHANISMS, Mechanism
+from heterodag._version import __version__
+from heterodag.core.design import Basis, linear_basis
+from heterodag.core.gaussian import FORMS, Array
+from heterodag.core.graph import is_dag
+from heterodag.core.solver import Coefficients
+from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
+from heterodag.errors import DataError
+from heterodag.models.conditional import Conditionals
+from heterodag.scm.mechanism import MECHANISMS, Mechanism
 
 FORMAT, FORMAT_VERSION = "heterodag-scm", 1
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..core.gaussian import Array
-from ..errors import ParameterError
-from ..inputs import column_index
+from heterodag.core.gaussian import Array
+from heterodag.errors import ParameterError
+from heterodag.io.inputs import column_index
 
 
 @dataclass(frozen=True, eq=False)

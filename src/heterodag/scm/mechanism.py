@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
-from ..core.table import Table
-from ..errors import ParameterError
-from ..models.conditional import ConditionalModel, Conditionals
-from ..models.spline import curve_penalties, only_its_curves, summed_curves
+from heterodag.core.gaussian import Array, Mask, location_scale_terms, mean_and_scale, natural_terms
+from heterodag.core.table import Table
+from heterodag.errors import ParameterError
+from heterodag.models.conditional import ConditionalModel, Conditionals
+from heterodag.models.spline import curve_penalties, only_its_curves, summed_curves
 
 #: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
 MECHANISMS = ("linear", "spline")

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency, ancestors, descendants, topological_order
-from ..errors import ParameterError, check_integer, check_number
-from ..inputs import check_data, column_index, column_labels, warn_not_converged
-from ..models.conditional import TEST_RIDGE, ConditionalModel
-from ..seeds import seed_sequence
-from ..threads import single_threaded
-from .attribution import log_spread_shares, variance_shares
-from .effects import Question, answers, half_width
-from .interventions import Actions, Set, read_actions
-from .mechanism import Mechanism, fit_mechanism
-from .propagate import abduct, propagate, stream
-from .reading import read_adjacency, read_host, read_rows
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency, ancestors, descendants, topological_order
+from heterodag.errors import ParameterError, check_integer, check_number
+from heterodag.io.inputs import check_data, column_index, column_labels, warn_not_converged
+from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
+from heterodag.runtime.seeds import seed_sequence
+from heterodag.runtime.threads import single_threaded
+from heterodag.scm.attribution import log_spread_shares, variance_shares
+from heterodag.scm.effects import Question, answers, half_width
+from heterodag.scm.interventions import Actions, Set, read_actions
+from heterodag.scm.mechanism import Mechanism, fit_mechanism
+from heterodag.scm.propagate import abduct, propagate, stream
+from heterodag.scm.reading import read_adjacency, read_host, read_rows
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -119,14 +119,14 @@ class HeteroscedasticSCM:
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON; `load` reads it."""
-        from .files import write_model
+        from heterodag.scm.files import write_model
 
         write_model(self.names, self.mechanisms, self.form, self.parametrization, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> HeteroscedasticSCM:
         """Read a model that `save` wrote; a file that does not fit is refused with a sentence."""
-        from .files import read_model
+        from heterodag.scm.files import read_model
 
         return cls(*read_model(Path(path)))
 
@@ -347,7 +347,7 @@ class HeteroscedasticSCM:
 
     def to_dowhy(self) -> Any:
         """Return a `dowhy.gcm.InvertibleStructuralCausalModel` whose mechanisms are these (extra: dowhy)."""
-        from .dowhy_model import dowhy_model
+        from heterodag.scm.dowhy_model import dowhy_model
 
         return dowhy_model(self)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..core.gaussian import Array
-from .interventions import Actions
-from .mechanism import Mechanism
+from heterodag.core.gaussian import Array
+from heterodag.scm.interventions import Actions
+from heterodag.scm.mechanism import Mechanism
 
 
 def stream(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:

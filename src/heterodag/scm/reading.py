@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.gaussian import Array
-from ..core.graph import Adjacency, as_adjacency
-from ..errors import DataError, ParameterError
-from ..inputs import read_data
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency, as_adjacency
+from heterodag.errors import DataError, ParameterError
+from heterodag.io.inputs import read_data
 
 
 def read_adjacency(value: Any, labels: list[str]) -> Adjacency:

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heterodag.cli.terminal import Screen
 from heterodag.errors import DataError, HeterodagError, MissingExtraError
-from heterodag.exports import (
+from heterodag.io.exports import (
     FORMAT,
     GraphResult,
     check_folder,
@@ -22,7 +23,6 @@ from heterodag.exports import (
     versions,
     write_all,
 )
-from heterodag.terminal import Screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,9 +69,9 @@ def fit(
     force : bool
         Replace files that an earlier run of heterodag did not write.
     """
+    from heterodag.io.tables import read_table
     from heterodag.knowledge import PriorKnowledge
     from heterodag.report import render_report
-    from heterodag.tables import read_table
 
     check_outputs(out, force)
     if knowledge is not None:
@@ -202,8 +202,8 @@ def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
     force : bool
         Replace an existing file.
     """
-    from heterodag.graphfiles import read_graph
-    from heterodag.graphformats import write_graph
+    from heterodag.io.graphfiles import read_graph
+    from heterodag.io.graphformats import write_graph
 
     if out.exists() and not force:
         raise HeterodagError(f"File '{out}' exists already; pass --force to replace it.")
@@ -218,7 +218,7 @@ def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
 
 def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     """Read both graphs; an edge list takes its variables from the other file."""
-    from heterodag.graphfiles import is_edge_list, read_graph
+    from heterodag.io.graphfiles import is_edge_list, read_graph
 
     lists = is_edge_list(graph), is_edge_list(truth)
     first, second = read_graph(graph), None

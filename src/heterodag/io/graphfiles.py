@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heterodag.errors import DataError
-from heterodag.exports import FORMAT, FORMAT_VERSION
-from heterodag.textfiles import read_rows
+from heterodag.io.exports import FORMAT, FORMAT_VERSION
+from heterodag.io.textfiles import read_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+from heterodag.cli.terminal import Screen
 from heterodag.errors import HeterodagError, MissingExtraError
 from heterodag.experiments.catalogue import EXPERIMENTS, SCALES, Experiment, get_experiments
 from heterodag.experiments.costs import in_words, total_seconds
@@ -14,7 +15,6 @@ from heterodag.experiments.outputs import write_outputs
 from heterodag.experiments.reproduce import Outcome, run_experiments
 from heterodag.experiments.runner import RunSettings
 from heterodag.experiments.store import RowStore
-from heterodag.terminal import Screen
 
 _SHOWN = 5
 

@@ -18,15 +18,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .core.gaussian import Array
-from .errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
-from .fingerprints import describe_estimator, table_digest
-from .inputs import check_data, column_labels
-from .jsonlines import append_object, read_objects
-from .knowledge import resolved
-from .progress import progress_bar
-from .seeds import seed_sequence
-from .stability import BootstrapResult
+from heterodag.core.gaussian import Array
+from heterodag.errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
+from heterodag.io.inputs import check_data, column_labels
+from heterodag.knowledge import resolved
+from heterodag.resampling.result import BootstrapResult
+from heterodag.runtime.fingerprints import describe_estimator, table_digest
+from heterodag.runtime.jsonlines import append_object, read_objects
+from heterodag.runtime.progress import progress_bar
+from heterodag.runtime.seeds import seed_sequence
 
 FORMAT, FORMAT_VERSION = "heterodag-bootstrap", 1
 METHODS = ("rows", "half")

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from heterodag import HeterodagError, TimeLimitError
-from heterodag.deadline import Deadline
+from heterodag.runtime.deadline import Deadline
 
 
 def test_no_limit_never_ends():

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from heterodag._version import __version__
-from heterodag.terminal import EXIT_INTERRUPTED, Screen, guarded
+from heterodag.cli.terminal import EXIT_INTERRUPTED, Screen, guarded
 
 app = typer.Typer(
     name="heterodag",
@@ -72,7 +72,7 @@ def demo(
 
     The data are the 853 observational cells of Sachs et al. (2005), which come with heterodag.
     """
-    from heterodag import commands
+    from heterodag.cli import commands
 
     screen = Screen(quiet, debug)
     with guarded(screen):
@@ -116,7 +116,7 @@ def fit(
 
     Writes edges.csv, graph.json, graph.graphml, graph.dot and report.html into the folder.
     """
-    from heterodag import commands
+    from heterodag.cli import commands
 
     reading = {
         "delimiter": delimiter,
@@ -157,7 +157,7 @@ def simulate(
 
     The graph goes beside the table as NAME.truth.json.
     """
-    from heterodag import commands
+    from heterodag.cli import commands
 
     screen = Screen(quiet, debug)
     options = {"graph": graph, "degree": degree, "mechanism": mechanism}
@@ -179,7 +179,7 @@ def evaluate(
 
     Both may be graph.json, graph.graphml, an edge list or a square table of zeros and ones, causes in rows.
     """
-    from heterodag import commands
+    from heterodag.cli import commands
 
     screen = Screen(debug=debug)
     with guarded(screen):
@@ -200,7 +200,7 @@ def convert(
     debug: Debug = False,
 ) -> None:
     """Write a graph in the format of another tool."""
-    from heterodag import commands
+    from heterodag.cli import commands
 
     screen = Screen(quiet, debug)
     with guarded(screen):
@@ -228,7 +228,7 @@ def reproduce(
 
     Stopped runs go on where they stopped when the same command is given again.
     """
-    from heterodag import commands, reproduction
+    from heterodag.cli import commands, reproduction
     from heterodag.errors import ParameterError
     from heterodag.experiments.runner import RunSettings
 

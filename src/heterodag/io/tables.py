@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heterodag.errors import DataError, DataWarning, MissingExtraError, check_choice
-from heterodag.textfiles import read_text
+from heterodag.io.textfiles import read_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from heterodag.errors import DataError, MissingExtraError, ParameterError
-from heterodag.tables import read_table
+from heterodag.io.tables import read_table
 
 GOOD = "a,b,c\n1,2.5,3\n4,5.5,6\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import TimeLimitError, check_number
+from heterodag.errors import TimeLimitError, check_number
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from heterodag import HOST, HeteroscedasticSCM, ParameterError, simulate, write_graph
-from heterodag.cli import app
+from heterodag.cli.app import app
 from heterodag.errors import HeterodagError
-from heterodag.graphfiles import read_graph
-from heterodag.graphformats import FORMATS
+from heterodag.io.graphfiles import read_graph
+from heterodag.io.graphformats import FORMATS
 
 NAMES = ["a b", 'q"uote', "größe & co", "x<y"]
 GRAPH = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .core.gaussian import Array
-from .core.graph import Adjacency
-from .errors import ParameterError, check_number
+from heterodag.core.gaussian import Array
+from heterodag.core.graph import Adjacency
+from heterodag.errors import ParameterError, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ class BootstrapResult:
 
     def plot(self, threshold: float = 0.5, ax: Any = None) -> Any:
         """Draw the consensus graph, each edge with its frequency; return the matplotlib Axes."""
-        from .viz import plot_frequencies
+        from heterodag.viz import plot_frequencies
 
         return plot_frequencies(self.consensus(threshold), self.directed, self.names, ax)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from heterodag.errors import DataError, HeterodagError
-from heterodag.exports import (
+from heterodag.io.exports import (
     GraphResult,
     check_folder,
     edges_csv,
@@ -26,7 +26,7 @@ from heterodag.exports import (
     ordered_layers,
     write_all,
 )
-from heterodag.graphfiles import is_edge_list, read_graph
+from heterodag.io.graphfiles import is_edge_list, read_graph
 
 NASTY = (
     "plain",
@@ -237,7 +237,7 @@ def test_failure_half_way_leaves_everything_as_it_was(tmp_path, monkeypatch, err
             raise error
         real(source, target)
 
-    monkeypatch.setattr("heterodag.exports.os.replace", failing)
+    monkeypatch.setattr("heterodag.io.exports.os.replace", failing)
     with pytest.raises((HeterodagError, KeyboardInterrupt)) as caught:
         write_all({"one.txt": "new", "two.txt": "new", "three.txt": "new"}, out)
     assert everything(out) == before
@@ -250,7 +250,7 @@ def test_failure_while_staging_removes_new_folders(tmp_path, monkeypatch):
     def failing(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("heterodag.exports.Path.write_bytes", failing)
+    monkeypatch.setattr("heterodag.io.exports.Path.write_bytes", failing)
     with pytest.raises(HeterodagError, match=r"Cannot write into .*No space left on device"):
         write_all({"x": "1"}, tmp_path / "new" / "deep")
     assert list(tmp_path.iterdir()) == []

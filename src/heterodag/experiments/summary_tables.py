@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .catalogue import Experiment
+from heterodag.experiments.catalogue import Experiment
 
 if TYPE_CHECKING:
     import pandas as pd

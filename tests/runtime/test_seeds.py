@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heterodag.errors import ParameterError
-from heterodag.seeds import seed_sequence
+from heterodag.runtime.seeds import seed_sequence
 
 
 def first_words(random_state):

@@ -11,7 +11,7 @@ import numpy as np
 
 from heterodag.core.graph import as_adjacency
 from heterodag.errors import HeterodagError, ParameterError
-from heterodag.exports import (
+from heterodag.io.exports import (
     GraphResult,
     edges_csv,
     graph_dot,

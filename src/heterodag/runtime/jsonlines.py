@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .errors import HeterodagError
+from heterodag.errors import HeterodagError
 
 try:
     import fcntl

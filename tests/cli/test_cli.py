@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from heterodag import _version
-from heterodag.cli import app
-from heterodag.commands import OUTPUTS, split_names
-from heterodag.graphfiles import read_graph
-from heterodag.terminal import printable
+from heterodag.cli.app import app
+from heterodag.cli.commands import OUTPUTS, split_names
+from heterodag.cli.terminal import printable
+from heterodag.io.graphfiles import read_graph
 
-PROGRAM = [sys.executable, "-c", "from heterodag.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
 
 
 @pytest.fixture(autouse=True)
@@ -252,10 +252,10 @@ def drained(terminal):
 @pytest.mark.skipif(os.name != "posix", reason="signals are a POSIX thing")
 def test_interrupt_ends_cleanly():
     code = (
-        "import heterodag.commands as c, time, sys\n"
+        "import heterodag.cli.commands as c, time, sys\n"
         "def slow(*a, **k):\n    sys.stdout.write('ready'); sys.stdout.flush(); time.sleep(30)\n"
         "c.fit = slow\n"
-        "from heterodag.cli import main; main()"
+        "from heterodag.cli.app import main; main()"
     )
     command = [sys.executable, "-c", code, "fit", "data.csv"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -270,7 +270,7 @@ def test_interrupt_ends_cleanly():
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell with head")
 def test_broken_pipe_is_quiet():
     run("simulate", "--out", "x.csv", "--n", 50, "--d", 30)
-    program = f"{sys.executable} -c 'from heterodag.cli import main; main()'"
+    program = f"{sys.executable} -c 'from heterodag.cli.app import main; main()'"
     command = f"{program} evaluate x.truth.json x.truth.json | true"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == ""
@@ -285,7 +285,7 @@ def test_warnings_come_as_one_line(monkeypatch):
         warnings.warn("the rows\nlook odd", AssumptionWarning, stacklevel=1)
         warnings.warn("too deep for users", RuntimeWarning, stacklevel=1)
 
-    monkeypatch.setattr("heterodag.commands.fit", warning)
+    monkeypatch.setattr("heterodag.cli.commands.fit", warning)
     assert run("fit", "x.csv").stderr == "Warning: the rows look odd\n"
     assert run("fit", "x.csv", "--quiet").stderr == ""
 

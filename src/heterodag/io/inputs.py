@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
-from .core.table import location_and_scale, row_slices
-from .errors import DataError, DataTypeError, DataWarning, FitWarning, ParameterError, check_choice
+from heterodag.core.table import location_and_scale, row_slices
+from heterodag.errors import DataError, DataTypeError, DataWarning, FitWarning, ParameterError, check_choice
 
 Array = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ParameterError
+from heterodag.errors import ParameterError
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:

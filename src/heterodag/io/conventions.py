@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .core.graph import Adjacency, as_adjacency, as_square
-from .errors import ParameterError
+from heterodag.core.graph import Adjacency, as_adjacency, as_square
+from heterodag.errors import ParameterError
 
 _TAIL, _ARROW = -1, 1
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from heterodag.errors import DataError, DataTypeError, DataWarning, HeterodagError
-from heterodag.inputs import check_data, column_labels, read_data
+from heterodag.io.inputs import check_data, column_labels, read_data
 
 NAMES = ["age", "dose", "cost"]
 

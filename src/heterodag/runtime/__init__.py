@@ -1,0 +1,1 @@
+"""How work runs: seeds, threads, time limits, progress, stores of results. Nothing here knows what is computed."""
