@@ -15,9 +15,11 @@ from heterodag.core.table import Table
 from heterodag.errors import ParameterError, check_choice, check_integer
 from heterodag.independence.recover import order_indices
 from heterodag.io.inputs import check_data, column_labels
-from heterodag.models.conditional import PARAMETRIZATIONS, ConditionalModel, order_ridge
-from heterodag.runtime.seeds import model_seed, seed_sequence
+from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
+from heterodag.scores.fit import Effort
+from heterodag.scores.local import Fitter
+from heterodag.scores.make import PARAMETRIZATIONS, score_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,15 +128,15 @@ def compare_parametrizations(
         for fold in range(folds):
             train, test = array[part != fold], array[part == fold]
             for name in parametrizations:
-                model = ConditionalModel(name, form, order_ridge(len(train)), seed=model_seed(seed))
-                gains[name][part == fold] = _held_out(model, train, test, predecessors)
+                fitter = score_settings(name, form).fitter(seed)
+                gains[name][part == fold] = _held_out(fitter, train, test, predecessors)
     return ParametrizationComparison(_frame(gains, predecessors, column_labels(d, names)))
 
 
 def _predecessors(given: Any, d: int, names: list[str] | None) -> dict[int, list[int]]:
     """Return the columns that predict each column, in causal order; columns without any are left out."""
     given = getattr(given, "order_", getattr(given, "order", given))
-    if isinstance(given, list | tuple) or np.ndim(given) == 1:
+    if np.ndim(given) == 1 or (isinstance(given, list | tuple) and not all(map(_is_row, given))):
         order: npt.NDArray[np.intp] = order_indices(given, d, names)
         return {int(j): [int(i) for i in order[:position]] for position, j in enumerate(order) if position}
     adjacency = as_adjacency(given, "order_or_graph")
@@ -146,15 +148,20 @@ def _predecessors(given: Any, d: int, names: list[str] | None) -> dict[int, list
     return {j: found for j, found in parents.items() if found}
 
 
-def _held_out(model: ConditionalModel, train: Array, test: Array, predecessors: dict[int, list[int]]) -> Array:
+def _is_row(item: Any) -> bool:
+    """Return whether an item of a list is a row of a matrix rather than an entry of an order."""
+    return isinstance(item, list | tuple | np.ndarray)
+
+
+def _held_out(fitter: Fitter, train: Array, test: Array, predecessors: dict[int, list[int]]) -> Array:
     """Return the log-likelihood of every held-out value above that without predecessors, (rows, d)."""
     table = Table.standardize(train)
     unseen = Table.with_scaling(test, table.location, table.scale)
     out, everything = np.zeros(test.shape), slice(0, len(test))
     for target, columns in predecessors.items():
-        fitted = model.fit(table, columns, [target])
+        fit = fitter.fit(table, [(target, tuple(sorted(columns)))], [None], Effort.SEARCH)[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = fitted.losses(unseen, everything)[0]
+            loss = fit.losses(unseen, everything)
         plain = 0.5 * unseen.take([target], everything)[0] ** 2
         out[:, target] = np.maximum(np.nan_to_num(plain - loss, nan=_WORST_ROW), _WORST_ROW)
     return out

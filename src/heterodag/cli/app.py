@@ -36,7 +36,7 @@ Refine = Annotated[
 Conditioning = Annotated[
     str | None, typer.Option(help="Given all placed variables, or chosen ones: auto, full, sparse. [default: auto]")
 ]
-MaxTime = Annotated[float | None, typer.Option(help="Seconds after which refinement ends with the best so far.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Seconds after which the best order so far is used.")]
 Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
 Missing = Annotated[str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")]
 Knowledge = Annotated[
@@ -100,7 +100,7 @@ def fit(
     tolerance: Tolerance = None,
     refine: Refine = None,
     conditioning: Conditioning = None,
-    max_time: MaxTime = None,
+    max_seconds: MaxSeconds = None,
     selection: Annotated[str | None, typer.Option(help="The edge test. [default: likelihood]")] = None,
     alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
     correction: Correction = None,
@@ -130,7 +130,7 @@ def fit(
     }
     given: dict[str, Any] = {
         "parametrization": parametrization, "form": form, "normality": normality, "tolerance": tolerance,
-        "refine": refine, "conditioning": conditioning, "max_time": max_time, "selection": selection,
+        "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds, "selection": selection,
         "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs, "random_state": seed,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}

@@ -78,9 +78,10 @@ class Block:
         left, right, _ = product_places(p)
         return full.reshape(*weights.shape[:2], p, p)[:, :, left, right]
 
-    def regressors_of(self, target: int) -> Array:
-        """Return the design of one target."""
-        return self.Z
+    def column_sums(self) -> Array:
+        """Return the sums over rows of the columns of the design, for all targets or for each."""
+        total: Array = self.Z.sum(axis=-1)
+        return total
 
 
 class Regression(Protocol):
@@ -154,7 +155,8 @@ class Design:
             return self.made[:, rows]
         return self.basis(self.table.take(self.predecessors, rows))
 
-    def thin(self, step: int) -> Design:
-        """Return the same regression on every `step`-th observation."""
-        made = None if self.made is None else self.made[:, ::step]
-        return Design(self.table.thin(step), self.predecessors, self.targets, self.basis, self.wide, made)
+    def sample(self, rows: int) -> Design:
+        """Return the same regression on so many of the observations, evenly spread."""
+        n = self.n_rows
+        made = None if self.made is None or n <= rows else self.made[:, np.arange(rows) * n // rows]
+        return Design(self.table.sample(rows), self.predecessors, self.targets, self.basis, self.wide, made)

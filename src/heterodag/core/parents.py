@@ -28,11 +28,6 @@ class ParentBlock(Block):
         assert self.products is not None
         return _per_target(self.products, weights)
 
-    def regressors_of(self, target: int) -> Array:
-        """Return the design of one target."""
-        own: Array = self.Z[target]
-        return own
-
 
 def _per_target(columns: Array, weights: Array) -> Array:
     """Return (kinds, targets, columns): for every target, its columns times its weights."""

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heterodag.core.design import Design
-from heterodag.core.gaussian import Array, Index
+from heterodag.core.design import Block, Design
+from heterodag.core.gaussian import Array, Form, Index, RowDerivatives, row_derivatives
+from heterodag.core.layout import Coefficients
 from heterodag.core.parents import ParentDesign
-from heterodag.core.solver import Coefficients, derivatives, row_scores, row_terms
+from heterodag.core.solver import information
 from heterodag.core.table import Table
 
 #: A column whose information shrinks to this share, once the parents are accounted for, is a copy of them.
@@ -27,7 +28,7 @@ _SHARE_ROWS = 1000
 
 def entry_gains(
     table: Table,
-    form: str,
+    form: Form,
     targets: Sequence[int],
     parents: Sequence[Sequence[int]],
     theta: Array,
@@ -40,7 +41,7 @@ def entry_gains(
     ----------
     table : Table
         Standardised data.
-    form : "natural" or "location-scale".
+    form : of the models.
     targets, parents : the fitted models; all have the same number of parents.
     theta : (size, targets) fitted coefficients.
     columns : candidates; a target itself and its parents are the caller's to leave out.
@@ -49,8 +50,8 @@ def entry_gains(
     """
     design = ParentDesign(table, parents, targets)
     shape = Coefficients(form, design.width)
-    k, ridge = len(targets), shape.ridge(strength / design.n_rows)
-    _, _, nuisance = derivatives(design, shape, theta, ridge, np.zeros(k), np.arange(k))
+    ridge = shape.ridge(strength / design.n_rows)
+    nuisance = information(design, shape, theta, ridge)
     score, own, cross = _sums(design, shape, theta, columns)
     solved = np.linalg.solve(nuisance[:, None] * design.n_rows, cross)
     pairs = ((0, 0), (0, 1), (1, 1))
@@ -75,19 +76,24 @@ def _sums(
         rows = slice(at, at + block.Y.shape[1])
         at = rows.stop
         T = design.table.take(columns, rows).T
-        terms = row_terms(shape, theta, block, np.zeros((k, 1)))
-        score += terms.first[:2] @ T
-        own += terms.second @ (T * T)
-        weighted = (terms.second[:, :, None] * block.Z).reshape(3 * k * p, -1) @ T
+        own_rows = _at(shape, theta, block)
+        second = np.stack([own_rows.AA, own_rows.As, own_rows.ss])
+        score += np.stack([own_rows.A, own_rows.s]) @ T
+        own += second @ (T * T)
+        weighted = (second[:, :, None] * block.Z).reshape(3 * k * p, -1) @ T
         AA, As, ss = weighted.reshape(3, k, p, d)
         cross[:, 0, :p] += AA
         cross[:, 0, p : 2 * p] += As
         cross[:, 1, p : 2 * p] += ss
-        if shape.form == "natural":
+        if own_rows.sm is not None:
             cross[:, 0, 2 * p] += T.sum(axis=0)
-            cross[:, 1, 2 * p] += terms.first[2] @ T
+            cross[:, 1, 2 * p] += own_rows.sm @ T
     cross[:, 1, :p] = cross[:, 0, p : 2 * p]
     return score, own, cross
+
+
+def _at(shape: Coefficients, theta: Array, block: Block) -> RowDerivatives:
+    return row_derivatives(shape.form, block.Y, *shape.predictors(theta, block.Z))
 
 
 def efficient_scores(design: Design, shape: Coefficients, theta: Array, used: Index) -> tuple[Array, Array]:
@@ -100,30 +106,30 @@ def efficient_scores(design: Design, shape: Coefficients, theta: Array, used: In
     """
     u, seen, expected = (np.zeros((2, design.width)) for _ in range(3))
     for block in design.blocks():
-        first, second = row_scores(shape, theta, block)
-        square = block.Z**2
-        u += first[:, 0] @ block.Z.T
-        seen += first[:, 0] ** 2 @ square.T
-        expected += second[:, 0] @ square.T
-    sample = design.thin(-(-design.n_rows // _SHARE_ROWS))
+        rows, square = _at(shape, theta, block), block.Z**2
+        first = np.concatenate([rows.A, rows.s])
+        u += first @ block.Z.T
+        seen += first**2 @ square.T
+        expected += np.concatenate([rows.AA, rows.ss]) @ square.T
+    sample = design.sample(_SHARE_ROWS)
     return u, np.minimum(seen, expected) * np.clip(1.0 - _explained(sample, shape, theta, used), _COLLINEAR, 1.0)
 
 
 def _explained(design: Design, shape: Coefficients, theta: Array, used: Index) -> Array:
     """Return the share of every column's information in `A` and in `s` that the columns in use explain, (2, width)."""
     p, q, corner = design.width, len(used), 0.0
-    size = 2 * q + (shape.form == "natural")
+    size = 2 * q + shape.form.locations
     own, cross, nuisance = np.zeros((2, p)), np.zeros((2, size, p)), np.empty((size, size))
     for block in design.blocks():
-        Z, terms = block.Z, row_terms(shape, theta, block, np.zeros((1, 1)))
-        second = terms.second[:, 0]
+        Z, rows = block.Z, _at(shape, theta, block)
+        second = np.concatenate([rows.AA, rows.As, rows.ss])
         own += second[[0, 2]] @ (Z**2).T
         AA, As, ss = ((second[:, None] * Z[used]).reshape(3 * q, -1) @ Z.T).reshape(3, q, p)
         cross[0, : 2 * q] += np.concatenate([AA, As])
         cross[1, : 2 * q] += np.concatenate([As, ss])
-        if terms.mm is not None:
-            cross[:, -1] += np.stack([np.ones(Z.shape[1]), terms.first[2, 0]]) @ Z.T
-            corner += float(terms.mm.sum())
+        if rows.sm is not None and rows.mm is not None:
+            cross[:, -1] += np.concatenate([np.ones((1, Z.shape[1])), rows.sm]) @ Z.T
+            corner += float(rows.mm.sum())
     nuisance[:, :q], nuisance[:, q : 2 * q] = cross[0][:, used], cross[1][:, used]
     if size > 2 * q:
         nuisance[: 2 * q, -1], nuisance[-1, -1] = nuisance[-1, : 2 * q], corner

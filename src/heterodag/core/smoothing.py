@@ -5,9 +5,9 @@ as normal priors, the strengths have a marginal likelihood (Laplace's approximat
 
     lam = edf / sum(weight_k * theta_k^2),     edf = number of coefficients - trace(posterior covariance * penalty),
 
-(MacKay 1992; Fellner and Schall; Wood and Fasiolo 2017 for general likelihoods). Each time a target has reached the
-optimum for its present strengths, these move one step of that iteration, which needs no pass over the data, and the
-solver goes on from where it is. A block that the data do not support is driven to a strength at which it is zero.
+(MacKay 1992; Fellner and Schall; Wood and Fasiolo 2017 for general likelihoods). Each time the target has reached the
+optimum for its present strengths, these move one step of that iteration, and the solver goes on from where it is. A block
+that the data do not support is driven to a strength at which it is zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from scipy.linalg import lapack
 
 from heterodag.core.design import Design
 from heterodag.core.gaussian import Array, Index, Mask
-from heterodag.core.solver import Coefficients, Solution, _Minimizer, _State, objective
+from heterodag.core.layout import Coefficients
+from heterodag.core.solver import Minimizer, Objective, Solution
 
 #: Strengths stay between these; a block at the upper end is zero for every purpose.
 WEAKEST, STRONGEST = 1e-6, 1e9
@@ -43,6 +44,14 @@ class PenaltyBlock:
     weights: Array
 
 
+def penalty_ridge(ridge: Array, blocks: Sequence[PenaltyBlock], strengths: Array, n: int) -> Array:
+    """Return a ridge (size, 1) with the penalties of blocks of given strengths on top."""
+    full = ridge.copy()
+    for block, strength in zip(blocks, strengths, strict=True):
+        full[block.index, 0] += strength * block.weights / n
+    return full
+
+
 def minimize_smoothly(
     design: Design,
     shape: Coefficients,
@@ -54,26 +63,27 @@ def minimize_smoothly(
     max_iterations: int,
     shortest: float = 1.5,
 ) -> tuple[Solution, Array, Array]:
-    """Minimise every target's objective and choose the strengths of its penalties.
+    """Minimise the objective of one target and choose the strengths of its penalties.
 
     Parameters
     ----------
-    design, shape, start, tolerance, max_iterations : see `core.solver.minimize`.
+    design, shape, start, tolerance, max_iterations
+        As in `core.solver.minimize`.
     ridge : (size, 1) ridge per coefficient that comes on top of the penalties.
     blocks : the penalties, not overlapping.
-    strengths : (blocks, m) strengths to start from.
+    strengths : (blocks,) strengths to start from.
     shortest : a strength has settled when its next step would be shorter than this factor.
 
     Returns
     -------
-    solution, strengths (blocks, m), effective coefficients (blocks, m)
+    solution, strengths (blocks,), effective coefficients (blocks,)
     """
     solver = _SmoothingMinimizer(design, shape, start, ridge, blocks, strengths, tolerance, shortest)
     return solver.run(max_iterations), solver.strengths, solver.edf
 
 
-class _SmoothingMinimizer(_Minimizer):
-    """`minimize` with strengths (blocks, m) that are found on the way."""
+class _SmoothingMinimizer(Minimizer):
+    """`minimize` of one target, with strengths that are found on the way."""
 
     def __init__(
         self,
@@ -86,59 +96,43 @@ class _SmoothingMinimizer(_Minimizer):
         tolerance: float,
         shortest: float,
     ) -> None:
-        m = start.shape[1]
-        self.blocks, self.strengths, self.shortest = blocks, strengths.copy(), shortest
-        self.edf = np.array([[float(len(b.index))] * m for b in blocks]).reshape(len(blocks), m)
-        self.moves = np.zeros(m, int)
-        full = np.repeat(ridge, m, axis=1) if ridge.shape[1] == 1 else ridge.copy()
-        for number, block in enumerate(blocks):
-            full[block.index] += np.outer(block.weights, strengths[number]) / design.n_rows
-        super().__init__(design, shape, start, full, None, tolerance)
+        self.blocks, self.base, self.shortest = blocks, ridge, shortest
+        self.strengths, self.edf = strengths.copy(), np.array([float(len(b.index)) for b in blocks])
+        self.moves = 0
+        super().__init__(Objective(design, shape, self._ridge(design.n_rows)), start, tolerance)
 
-    def _try(self, trial: Array, newton: Mask) -> _State:
-        """Evaluate trial points; wide designs make derivatives expensive, so none are made of points to be refused."""
-        if len(self.active) == self.ridge.shape[1]:
-            value = objective(self.design, self.shape, trial, self.ridge)
-            if (value > self.state.objective + 1e-12).all():
-                return _State(value, self.state.gradient, self.state.information)
-        return self._evaluate(trial, self.active, newton)
+    def _ridge(self, n: int) -> Array:
+        return penalty_ridge(self.base, self.blocks, self.strengths, n)
 
-    def _settled(self, accepted: Mask, gain: Array) -> Mask:
-        near = accepted & (gain < _NEAR)
-        for i in np.flatnonzero(near & (self.moves[self.active] < _MOVES)):
-            target = int(self.active[i])
-            moved = self._move(int(i), target)
-            if moved is None:  # not at a minimum yet: ask again after the next step
-                continue
-            self.moves[target] = self.moves[target] + 1 if moved else _MOVES
-            near[i] &= not moved
-        return near & (gain < self.tolerance)
+    def _settled(self, gain: Array) -> Mask:
+        if gain[0] < _NEAR and self.moves < _MOVES:
+            moved = self._move()
+            if moved is not None:  # else not at a minimum yet: ask again after the next step
+                self.moves = self.moves + 1 if moved else _MOVES
+            if moved:
+                return np.zeros(1, bool)
+        return np.asarray(gain < self.tolerance)
 
-    def _move(self, i: int, target: int) -> bool | None:
-        """Move the strengths of one target; return whether the optimum moves with them, None if it cannot be told."""
-        n = self.design.n_rows
-        factor, failed = lapack.dpotrf(self.state.information[i])[:2]
+    def _move(self) -> bool | None:
+        """Move the strengths; return whether the optimum moves with them, None if it cannot be told."""
+        n, state = self.objective.design.n_rows, self.state
+        factor, failed = lapack.dpotrf(state.information(self.shape)[0])[:2]
         if failed:
             return None
         spread = np.asarray(lapack.dpotri(factor)[0]).diagonal()
-        theta, ridge, change, moving = self.theta[:, i], self.ridge[:, target], np.zeros(self.shape.size), False
-        wishes = self.strengths[:, target].copy()
+        theta, moving, wanted = state.theta(self.shape)[:, 0], False, self.strengths.copy()
         for number, block in enumerate(self.blocks):
-            own, lam = block.index, self.strengths[number, target]
-            penalty = lam * block.weights / n
-            edf = max(float(len(own) - penalty @ spread[own]), 1e-3)
-            wanted = edf / max(float(block.weights @ theta[own] ** 2), 1e-300)
-            new = float(np.clip(np.clip(wanted, lam / _LONGEST, lam * _LONGEST), WEAKEST, STRONGEST))
-            self.edf[number, target] = edf
-            moving |= (abs(np.log(new / lam)) > np.log(self.shortest)) and not (new > lam and edf < _EMPTY)
-            change[own] += (new - lam) * block.weights / n
-            wishes[number] = new
+            own, strength = block.index, self.strengths[number]
+            edf = max(float(len(own) - strength * block.weights / n @ spread[own]), 1e-3)
+            fixed_point = edf / max(float(block.weights @ theta[own] ** 2), 1e-300)
+            new = float(np.clip(fixed_point, max(strength / _LONGEST, WEAKEST), min(strength * _LONGEST, STRONGEST)))
+            self.edf[number], wanted[number] = edf, new
+            far = abs(np.log(new / strength)) > np.log(self.shortest)
+            moving |= far and not (new > strength and edf < _EMPTY)
         if not moving:
             return False
-        self.strengths[:, target] = wishes
-        self.damping[i] = max(self.damping[i], _RESTART)
-        ridge += change
-        self.state.objective[i] += 0.5 * float(change @ theta**2)
-        self.state.gradient[:, i] += change * theta
-        self.state.information[i].ravel()[:: self.shape.size + 1] += change
+        self.strengths = wanted
+        self.damping[:] = np.maximum(self.damping, _RESTART)
+        self.objective.set_ridge(self._ridge(n))
+        self.state = self.objective(state.b, self.active)
         return True

@@ -1,77 +1,38 @@
 """Maximum likelihood of conditional Gaussians, many targets at once (step 2 of Algorithm 1).
 
 Minimises, for each target, the mean loss of a row plus a ridge and a bound on runaway rows (`free_swing`), both of
-which vanish with the number of rows. The objective is not jointly concave in the coefficients (the paper's
-concavity is in `eta1` and `eta2` themselves, not in the coefficients of `ln(-2 eta2)`) and regressors can be
-extremely heavy-tailed, so the steps are damped (Levenberg-Marquardt): on the expected (Fisher) information, positive
-semi-definite everywhere, far from the optimum; on the observed one, which converges quadratically, once the predicted
-gain is small. The targets share every matrix product, but each has its own damping and stops on its own.
+which vanish with the number of rows. Given the coefficients `b` of the log precision, those of the mean (`a` and `m`) are
+a weighted regression with an exact solution, so the search runs over `b` alone (variable projection, Golub and Pereyra
+1973): half as many unknowns, and no crawling along the curved valley in which `a` follows `b`. The profile objective is
+still not convex (the paper's concavity is in `eta1` and `eta2` themselves, not in the coefficients of `ln(-2 eta2)`)
+and regressors can be extremely heavy-tailed, so the Newton steps are damped (Levenberg-Marquardt) and lead away from
+saddle points. The targets share every matrix product, but each has its own damping and stops on its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from heterodag.core.design import Block, Regression, combine
-from heterodag.core.gaussian import Array, Index, Mask, RowTerms, location_scale_terms, natural_terms, residuals
-from heterodag.core.steps import damped_step, damped_steps
+from heterodag.core.gaussian import Array, Index, Mask, MeanTerms
+from heterodag.core.layout import Coefficients
+from heterodag.core.steps import damped_steps
 
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
 GAIN_TOLERANCE = 1e-9
-#: Predicted gain below which the observed information replaces the expected one.
-NEWTON_BELOW = 0.3
-MAX_ITERATIONS = 1000
+MAX_ITERATIONS = 200
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
-#: Steps of models with at most this many coefficients are found for all targets together.
-_SMALL = 15
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
-
-
-@dataclass(frozen=True)
-class Coefficients:
-    """Shape of a coefficient vector: `a` (for A), `b` (for s), and `m` in natural form.
-
-    Vectors are stacked as columns: `theta[:p]` is `a`, `theta[p:2p]` is `b`, `theta[2p]` is `m`.
-    """
-
-    form: str
-    width: int
-
-    @property
-    def size(self) -> int:
-        """Number of coefficients of one target."""
-        return 2 * self.width + (self.form == "natural")
-
-    def predictors(self, theta: Array, Z: Array) -> tuple[Array, Array, Array | float]:
-        """Return `A`, `s` (targets, observations) and `m` (targets, 1); `Z` is as `core.design.combine` says."""
-        p = self.width
-        location = theta[2 * p][:, None] if self.form == "natural" else 0.0
-        return combine(theta[:p], Z), combine(theta[p : 2 * p], Z), location
-
-    def ridge(self, strength: float) -> Array:
-        """Return the ridge (size, 1): intercepts are free, except the one that competes with `m`."""
-        weights = np.full((self.size, 1), strength)
-        weights[self.width] = 0.0
-        weights[2 * self.width if self.form == "natural" else 0] = 0.0
-        return weights
-
-    def of_predecessor(self, k: int) -> list[int]:
-        """Return the coefficients of the k-th predecessor of a linear design: its slope in each predictor."""
-        return [k + 1, self.width + k + 1]
-
-    def of_block(self, rows: slice) -> Index:
-        """Return the coefficients of some rows of the design, those in `A` before those in `s`."""
-        own = np.arange(rows.start, rows.stop)
-        return np.concatenate([own, self.width + own])
-
-    def embed(self, rows: Index) -> Index:
-        """Return where the coefficients of a design with only these rows sit among all coefficients."""
-        last = np.arange(2 * self.width, self.size)
-        return np.concatenate([rows, self.width + rows, last])
+#: A start that is behind a rival by more than so many times the gain it predicts is given up.
+_BEHIND = 4.0
+#: Least share of a mean coefficient's information that the others must leave; below, it counts as theirs.
+_SINGULAR = 1e-11
+#: Row terms of up to so many numbers are kept between the two passes of an evaluation.
+_KEPT = 2**20
 
 
 @dataclass(frozen=True)
@@ -84,7 +45,7 @@ class Solution:
     objective : (m,) minimised mean loss plus ridge term.
     converged : (m,) whether the target met the tolerance.
     iterations : (m,) steps tried.
-    information : (m, size, size) second derivatives at the end, expected or observed.
+    information : (m, size, size) second derivatives at the end.
     """
 
     theta: Array
@@ -111,151 +72,207 @@ def free_swing(n_rows: int) -> float:
     return max(float(np.log(n_rows)) - 2.0, 2.0)
 
 
-def _excess_loss(s: Array, centre: Array, limit: float) -> Array:
-    excess = np.maximum(np.abs(s - centre[:, None]) - limit, 0.0)
-    total: Array = 0.5 * np.einsum("ij,ij->i", excess, excess)
-    return total
-
-
-@dataclass
-class _Barrier:
-    """Loss, gradient and information in `b` of the rows whose log precision strays too far (see `free_swing`)."""
-
-    limit: float
-    loss: Array
-    gradient: Array
-    information: Array
-
-    def add(self, swing: Array, block: Block, symmetric: Index) -> None:
-        """Add a block of rows; `swing` (targets, rows) is how far their log precision is from the average."""
-        if swing.size == 0 or max(swing.max(), -swing.min()) <= self.limit:
-            return
-        beyond = np.abs(swing) > self.limit
-        excess = np.where(beyond, swing - np.copysign(self.limit, swing), 0.0)
-        self.loss += 0.5 * np.einsum("ij,ij->i", excess, excess)
-        self.gradient[1:] += block.sums(excess[None])[0].T[1:]
-        if len(swing) == 1 and block.Z.ndim == 2:  # few rows are beyond: no need of the others
-            few = block.Z[1:, beyond[0]]
-            self.information[0, 1:, 1:] += few @ few.T
-        else:
-            self.information[:, 1:, 1:] += block.weigh(beyond[None].astype(float))[0][:, symmetric[1:, 1:]]
-
-
 @dataclass
 class _State:
-    """Objective, gradient and information of the targets still being worked on."""
+    """Where the targets still being worked on stand; one entry of the first axis each.
 
+    Attributes
+    ----------
+    b, c : coefficients of the log precision; of the mean, best given `b`.
+    objective : penalised mean loss.
+    gradient, curvature : (k, p), (k, p, p) derivatives of the profile objective by `b`.
+    mean, mixed, spread : second derivatives by `c`, by `c` and `b`, by `b`, per row and with the ridge.
+    """
+
+    b: Array
+    c: Array
     objective: Array
     gradient: Array
-    information: Array
+    curvature: Array
+    mean: Array
+    mixed: Array
+    spread: Array
 
-    def put(self, where: Mask, other: _State, which: Mask) -> None:
-        self.objective[where] = other.objective[which]
-        self.gradient[:, where] = other.gradient[:, which]
-        self.information[where] = other.information[which]
+    def arrays(self) -> tuple[Array, ...]:
+        """Return all arrays, in the order of the attributes."""
+        return (
+            self.b, self.c, self.objective, self.gradient, self.curvature, self.mean, self.mixed, self.spread,
+        )  # fmt: skip
+
+    def put(self, where: Mask, other: _State) -> _State:
+        """Return the other state of the same targets where the mask says so, this one elsewhere."""
+        if where.all():
+            return other
+        for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
+            mine[where] = theirs[where]
+        return self
 
     def keep(self, mask: Mask) -> _State:
-        return _State(self.objective[mask], self.gradient[:, mask], self.information[mask])
+        """Return the state of some targets."""
+        return _State(*(array[mask] for array in self.arrays()))
+
+    def theta(self, shape: Coefficients) -> Array:
+        """Return the coefficients as columns."""
+        out = np.empty((shape.size, len(self.b)))
+        out[shape.spread], out[shape.mean] = self.b.T, self.c.T
+        return out
+
+    def information(self, shape: Coefficients) -> Array:
+        """Return the second derivatives by all coefficients, (k, size, size)."""
+        out = np.empty((len(self.b), shape.size, shape.size))
+        mean = shape.mean
+        out[:, shape.spread, shape.spread] = self.spread
+        out[:, mean[:, None], mean] = self.mean
+        out[:, mean, shape.spread] = self.mixed
+        out[:, shape.spread, mean] = self.mixed.transpose(0, 2, 1)
+        return out
 
 
-def objective(design: Regression, shape: Coefficients, theta: Array, ridge: Array) -> Array:
-    """Return the penalised mean loss of each target; infinite where an observation overflows."""
-    total, limit = np.zeros(theta.shape[1]), free_swing(design.n_rows)
-    with np.errstate(all="ignore"):
-        for block in design.blocks():
-            A, s, m = shape.predictors(theta, block.Z)
-            e = residuals(shape.form, block.Y, A, s, m)
-            total += _excess_loss(s, theta[shape.width], limit)
-            total += 0.5 * (np.einsum("ij,ij->i", e, e) - s.sum(axis=1))
-        total = total / design.n_rows + 0.5 * (ridge * theta * theta).sum(axis=0)
-    return np.where(np.isfinite(total), total, np.inf)
+#: Some rows, their log precision, and the weighted regression that is left.
+_Regression = tuple[Block, Array, MeanTerms]
 
 
-def derivatives(
-    design: Regression, shape: Coefficients, theta: Array, ridge: Array, observed: Array, active: Index
-) -> tuple[Array, Array, Array]:
-    """Return objective (m,), gradient (size, m) and information (m, size, size) of the active targets.
+class Objective:
+    """The penalised likelihood of a design's targets as a function of `b`.
 
-    `observed` (m,) is 1 for the observed and 0 for the expected information.
+    Parameters
+    ----------
+    design : Regression
+        Regressors and targets.
+    shape : Coefficients
+        Layout of the coefficients.
+    ridge : (size, 1) or (size, m) ridge per coefficient.
+    free : (size, m) bool, optional
+        Coefficients that may differ from zero; all by default.
     """
-    with np.errstate(all="ignore"):
-        n = design.n_rows
-        state = _accumulate(design.blocks(active), design, shape, theta, observed)
-        state.objective = state.objective / n + 0.5 * (ridge * theta * theta).sum(axis=0)
-    state.gradient = state.gradient / n + ridge * theta
-    state.information /= n
-    # A point whose derivatives overflow is as bad as one whose objective does: the step is refused.
-    finite = np.isfinite(state.information).all(axis=(1, 2)) & np.isfinite(state.gradient).all(axis=0)
-    state.objective[~(finite & np.isfinite(state.objective))] = np.inf
-    diagonal = np.arange(shape.size)
-    state.information[:, diagonal, diagonal] += ridge.T
-    return state.objective, state.gradient, state.information
+
+    def __init__(self, design: Regression, shape: Coefficients, ridge: Array, free: Mask | None = None) -> None:
+        self.design, self.shape, self.limit = design, shape, free_swing(design.n_rows)
+        self.set_ridge(np.broadcast_to(ridge, (shape.size, len(design.targets))))
+        self.free_mean = None if free is None else free[shape.mean].T
+        self.free_spread = None if free is None else free[shape.spread].T
+
+    def set_ridge(self, ridge: Array) -> None:
+        """Take another ridge (size, m)."""
+        self._mean_ridge, self._spread_ridge = ridge[self.shape.mean].T.copy(), ridge[self.shape.spread].T.copy()
+
+    def __call__(self, b: Array, active: Index, observed: bool = True) -> _State:
+        """Return where the active targets stand at `b` (k, p), with observed or expected second derivatives."""
+        small = self.design.n_rows * len(active) <= _KEPT
+        kept = list(self._regressions(b, active)) if small else None
+        c, normal, inverse = self._best_mean(kept or self._regressions(b, active), active)
+        k, p = b.shape
+        sums = _Sums(
+            np.zeros(k), np.zeros((1 + self.shape.form.locations, k, p)), np.zeros((2, k, self.design.n_products))
+        )
+        for regression in kept or self._regressions(b, active):
+            self._add(sums, regression, b, c, observed)
+        return self._state(sums, b, c, normal, inverse, active)
+
+    def _regressions(self, b: Array, active: Index) -> Iterator[_Regression]:
+        """Yield, block by block, the weighted regressions that `b` leaves."""
+        for block in self.design.blocks(active):
+            s = combine(b.T, block.Z)
+            yield block, s, self.shape.form.mean_terms(block.Y, s)
+
+    def _best_mean(self, regressions: Iterable[_Regression], active: Index) -> tuple[Array, Array, Array]:
+        """Return the best coefficients of the mean, their normal matrix and its inverse, all per row."""
+        k, p, n = len(active), self.shape.width, self.design.n_rows
+        q = p + self.shape.form.locations
+        products, normal, moment = np.zeros((k, self.design.n_products)), np.zeros((k, q, q)), np.zeros((k, q))
+        for block, _, mean in regressions:
+            products += block.weigh((mean.root * mean.root)[None])[0]
+            moment[:, :p] += block.sums(mean.response[None])[0]
+            if mean.precision is not None:
+                normal[:, p, :p] += block.column_sums()
+                normal[:, p, p] += mean.precision.sum(axis=1)
+                moment[:, p] += np.einsum("kn,kn->k", mean.precision, block.Y)
+        normal[:, :p, :p] = products[:, self.design.symmetric]
+        normal[:, :p, p:] = normal[:, p:, :p].transpose(0, 2, 1)
+        normal /= n
+        diagonal = normal.reshape(k, -1)[:, :: q + 1]
+        diagonal += self._mean_ridge[active]
+        scale = 1.0 / np.sqrt(diagonal + 1e-300)
+        if self.free_mean is not None:
+            scale *= self.free_mean[active]
+        both = scale[:, :, None] * scale[:, None, :]
+        scaled = normal * both
+        scaled.reshape(k, -1)[:, :: q + 1] += _SINGULAR if self.free_mean is None else _SINGULAR + (scale == 0.0)
+        if not np.isfinite(scaled.sum()):
+            scaled[~np.isfinite(scaled).all(axis=(1, 2))] = np.eye(q)
+        inverse = np.asarray(np.linalg.inv(scaled), dtype=np.float64)
+        inverse *= both
+        moment /= n
+        return np.matmul(inverse, moment[:, :, None])[:, :, 0], normal, inverse
+
+    def _add(self, sums: _Sums, regression: _Regression, b: Array, c: Array, observed: bool) -> None:
+        """Add a block's losses and derivatives at the coefficients `b` and `c`."""
+        (block, s, mean), p = regression, self.shape.width
+        A = combine(c[:, :p].T, block.Z)
+        e = self.shape.form.standardized(mean, block.Y, A, c[:, p:])
+        first, second = np.empty((len(sums.first), *e.shape)), np.empty((2, *e.shape))
+        self.shape.form.spread_terms(mean, e, A, observed, first, second)
+        sums.loss += np.einsum("kn,kn->k", e, e) - s.sum(axis=1)
+        sums.first += block.sums(first)
+        sums.second += block.weigh(second)
+        swing = s - b[:, :1]
+        if swing.size and max(swing.max(), -swing.min()) > self.limit:
+            sums.hold_back(block, swing, self.limit, self.design.symmetric)
+
+    def _state(self, sums: _Sums, b: Array, c: Array, normal: Array, inverse: Array, active: Index) -> _State:
+        (k, p), n, places = b.shape, self.design.n_rows, self.design.symmetric
+        ridge, on_mean = self._spread_ridge[active], self._mean_ridge[active]
+        value = 0.5 * (
+            sums.loss / n + np.einsum("kp,kp,kp->k", ridge, b, b) + np.einsum("kp,kp,kp->k", on_mean, c, c)
+        )
+        gradient = sums.first[0] / n + ridge * b
+        mixed = np.empty((k, c.shape[1], p))
+        mixed[:, :p] = sums.second[0][:, places]
+        mixed[:, p:] = sums.first[1:].transpose(1, 0, 2)
+        mixed /= n
+        spread = sums.second[1][:, places] / n
+        if sums.held_square is not None:
+            gradient += sums.held_slope / n
+            spread += sums.held_square / n
+        spread.reshape(k, -1)[:, :: p + 1] += ridge
+        curvature = spread - np.matmul(mixed.transpose(0, 2, 1), np.matmul(inverse, mixed))
+        if self.free_spread is not None:
+            free = self.free_spread[active]
+            gradient = gradient * free
+            curvature = curvature * (free[:, :, None] & free[:, None, :])
+            curvature.reshape(k, -1)[:, :: p + 1] += ~free
+        # A point whose derivatives overflow is as bad as one whose objective does: the step is refused.
+        finite = np.isfinite(value + curvature.sum(axis=(1, 2)) + gradient.sum(axis=1))
+        return _State(b, c, np.where(finite, value, np.inf), gradient, curvature, normal, mixed, spread)
 
 
-def _accumulate(
-    blocks: Iterable[Block], design: Regression, shape: Coefficients, theta: Array, observed: Array
-) -> _State:
-    k, p = theta.shape[1], shape.width
-    stacked = 3 if shape.form == "natural" else 2
-    loss, first = np.zeros(k), np.zeros((stacked * k, p))
-    second = np.zeros((3 * k, design.n_products))
-    barrier = _Barrier(free_swing(design.n_rows), np.zeros(k), np.zeros((p, k)), np.zeros((k, p, p)))
-    slope, corner, column_sums = np.zeros(k), np.zeros(k), np.zeros((k, p))
-    for block in blocks:
-        terms = row_terms(shape, theta, block, observed[:, None])
-        loss += terms.loss.sum(axis=1)
-        barrier.add(terms.s - theta[p][:, None], block, design.symmetric)
-        first += block.sums(terms.first).reshape(stacked * k, p)
-        second += block.weigh(terms.second).reshape(3 * k, design.n_products)
-        if terms.m is not None and terms.mm is not None:
-            slope += terms.m.sum(axis=1)
-            corner += terms.mm.sum(axis=1)
-            column_sums += block.Z.sum(axis=-1)
-    gradient, information = _assemble(first, second, design, shape)
-    if shape.form == "natural":
-        gradient[2 * p] = -slope
-        information[:, :p, 2 * p] = information[:, 2 * p, :p] = column_sums
-        information[:, p : 2 * p, 2 * p] = information[:, 2 * p, p : 2 * p] = first[2 * k :]
-        information[:, 2 * p, 2 * p] = corner
-    gradient[p : 2 * p] += barrier.gradient
-    information[:, p : 2 * p, p : 2 * p] += barrier.information
-    return _State(0.5 * loss + barrier.loss, gradient, information)
+def information(design: Regression, shape: Coefficients, theta: Array, ridge: Array) -> Array:
+    """Return the expected information (m, size, size) of fitted coefficients (size, m), per row and with the ridge."""
+    objective = Objective(design, shape, ridge)
+    state = objective(np.ascontiguousarray(theta[shape.spread].T), np.arange(theta.shape[1]), observed=False)
+    return state.information(shape)
 
 
-def row_terms(shape: Coefficients, theta: Array, block: Block, observed: Array) -> RowTerms:
-    """Return what every row of a block contributes at `theta`; `observed` is (targets, 1)."""
-    A, s, m = shape.predictors(theta, block.Z)
-    if shape.form == "natural":
-        return natural_terms(block.Y, A, s, np.asarray(m), observed)
-    return location_scale_terms(block.Y, A, s, observed)
+@dataclass
+class _Sums:
+    """Sums over rows: twice the loss, first and second derivatives, and what holds straying rows back, if any do."""
 
+    loss: Array
+    first: Array
+    second: Array
+    held_slope: Array | float = 0.0
+    held_square: Array | None = None
 
-def row_scores(shape: Coefficients, theta: Array, block: Block) -> tuple[Array, Array]:
-    """Return the derivatives of the rows' losses by `A` and `s`, and their expected squares.
-
-    Both have shape (2, targets, observations).
-    """
-    terms = row_terms(shape, theta, block, np.zeros((theta.shape[1], 1)))
-    return terms.first[:2], terms.second[[0, 2]]
-
-
-def row_losses(shape: Coefficients, theta: Array, block: Block) -> Array:
-    """Return the rows' losses (targets, observations); all targets are the block's only one, or one each."""
-    A, s, m = shape.predictors(theta, block.Z)
-    e = residuals(shape.form, block.Y, A, s, m)
-    return 0.5 * (e * e - s)
-
-
-def _assemble(first: Array, second: Array, design: Regression, shape: Coefficients) -> tuple[Array, Array]:
-    """Spread the sums over columns and over products of columns into a gradient and a matrix per target."""
-    p, k = shape.width, len(second) // 3
-    gradient = np.empty((shape.size, k))
-    gradient[:p], gradient[p : 2 * p] = first[:k].T, first[k : 2 * k].T
-    information = np.empty((k, shape.size, shape.size))
-    AA, As, ss = (second[i * k : (i + 1) * k][:, design.symmetric] for i in range(3))
-    information[:, :p, :p], information[:, p : 2 * p, p : 2 * p] = AA, ss
-    information[:, :p, p : 2 * p] = information[:, p : 2 * p, :p] = As
-    return gradient, information
+    def hold_back(self, block: Block, swing: Array, limit: float, places: Index) -> None:
+        """Add the bound on rows whose log precision strays too far (`free_swing`); its average does not see it."""
+        beyond = np.abs(swing) > limit
+        excess = np.where(beyond, swing - np.copysign(limit, swing), 0.0)
+        self.loss += np.einsum("kn,kn->k", excess, excess)
+        slope = block.sums(excess[None])[0]
+        square = block.weigh(beyond[None].astype(float))[0][:, places]
+        slope[:, 0] = square[:, 0] = square[:, :, 0] = 0.0
+        self.held_slope = self.held_slope + slope
+        self.held_square = square if self.held_square is None else self.held_square + square
 
 
 def minimize(
@@ -266,128 +283,102 @@ def minimize(
     free: Mask | None = None,
     max_iterations: int = MAX_ITERATIONS,
     tolerance: float = GAIN_TOLERANCE,
+    starts: int = 1,
 ) -> Solution:
     """Minimise every target's objective from its own starting point.
 
     Parameters
     ----------
-    design : Design
+    design : Regression
         Regressors and targets.
     shape : Coefficients
         Form and width.
-    start : (size, m) starting points; entries that are not free are taken as they are.
+    start : (p, m) starting points, the coefficients of the log precision.
     ridge : (size, 1) or (size, m) ridge per coefficient.
     free : (size, m) bool, optional
-        Coefficients that may move; all of them by default.
+        Coefficients that may differ from zero; all of them by default.
     max_iterations : int
         Limit on the steps tried.
     tolerance : float
         Predicted gain at which a target has converged.
+    starts : int
+        The targets repeat so many times, each time with another start; starts that fall behind are given up.
     """
-    return _Minimizer(design, shape, start, ridge, free, tolerance).run(max_iterations)
+    return Minimizer(Objective(design, shape, ridge, free), start, tolerance, starts).run(max_iterations)
 
 
-class _Minimizer:
-    """The loop of `minimize`: arrays of the active targets, written back as targets finish."""
+class Minimizer:
+    """The loop of `minimize`: the state of the active targets, written back as targets finish."""
 
-    def __init__(
-        self,
-        design: Regression,
-        shape: Coefficients,
-        start: Array,
-        ridge: Array,
-        free: Mask | None,
-        tolerance: float,
-    ) -> None:
-        m = start.shape[1]
-        self.design, self.shape, self.ridge, self.tolerance = design, shape, ridge, tolerance
-        self.free = free
-        information = np.zeros((m, shape.size, shape.size))
-        self.result = Solution(start.copy(), np.full(m, np.inf), np.zeros(m, bool), np.zeros(m, int), information)
+    def __init__(self, objective: Objective, start: Array, tolerance: float, starts: int = 1) -> None:
+        shape, m = objective.shape, start.shape[1]
+        self.objective, self.shape, self.tolerance = objective, shape, tolerance
+        self.starts, self.group = starts, np.arange(m) % max(m // starts, 1)
+        self.result = Solution(
+            np.zeros((shape.size, m)), np.full(m, np.inf), np.zeros(m, bool), np.zeros(m, int),
+            np.zeros((m, shape.size, shape.size)),
+        )  # fmt: skip
         self.active = np.arange(m)
-        self.theta = start.copy()
         self.damping = np.full(m, _DAMPING_START)
-        self.stride = np.ones(m)
-        self.newton = np.zeros(m, bool)
-        self.state = self._evaluate(self.theta, self.active, self.newton)
+        b = start.T.copy() if objective.free_spread is None else start.T * objective.free_spread
+        with np.errstate(all="ignore"):
+            self.state = objective(b, self.active)
 
     def run(self, max_iterations: int) -> Solution:
+        """Step until all targets have finished, or as often as is allowed."""
+        with np.errstate(all="ignore"):
+            return self._run(max_iterations)
+
+    def _run(self, max_iterations: int) -> Solution:
         for _ in range(max_iterations):
+            step, gain = self._propose()
+            settled = self._settled(gain)
+            self.result.converged[self.active[settled]] = True
+            finished = settled | (self.damping > _DAMPING_HIGH)
+            if self.starts > 1:
+                finished |= self._behind(gain)
+            if finished.any():
+                self._write_back(finished)
+                step, gain = step[~finished], gain[~finished]
             if not len(self.active):
-                break
-            self._iterate()
+                return self.result
+            self._step(step, gain)
         self._write_back(np.ones(len(self.active), bool))
         return self.result
 
-    def _evaluate(self, theta: Array, active: Index, newton: Mask) -> _State:
-        ridge = self.ridge if self.ridge.shape[1] == 1 else self.ridge[:, active]
-        return _State(*derivatives(self.design, self.shape, theta, ridge, newton.astype(float), active))
+    def _propose(self) -> tuple[Array, Array]:
+        """Return every active target's step and the fall that it predicts."""
+        state = self.state
+        step = damped_steps(state.curvature, state.gradient, self.damping)
+        step /= np.maximum(np.abs(step[:, 0]) / _LONGEST_MOVE, 1.0)[:, None]
+        bend = np.matmul(state.curvature, step[:, :, None])[:, :, 0]
+        return step, -np.einsum("ki,ki->k", state.gradient + 0.5 * bend, step)
 
-    def _try(self, trial: Array, newton: Mask) -> _State:
-        return self._evaluate(trial, self.active, newton)
-
-    def _iterate(self) -> None:
-        step, gain, saddle = self._propose()
-        trial = self.theta + step
-        newton_next = self.newton | (gain < NEWTON_BELOW)
-        found = self._try(trial, newton_next)
-        # At the optimum the objective cannot fall any more: rounding decides the sign of the actual gain.
-        noise = 1e-14 * (1.0 + np.abs(self.state.objective))
-        accepted = found.objective <= self.state.objective + noise
-        with np.errstate(all="ignore"):
-            ratio = (self.state.objective - found.objective) / np.maximum(gain, 1e-300)
-        self.theta[:, accepted] = trial[:, accepted]
-        self.state.put(accepted, found, accepted)
-        self.newton = np.where(accepted, newton_next, self.newton)
-        shrink = np.where(ratio > 0.75, 0.1, np.where(ratio < 0.25, 4.0, 1.0))
-        self.damping = np.maximum(self.damping * np.where(accepted, shrink, 8.0), _DAMPING_LOW)
-        self.stride = np.where(saddle & accepted & (ratio > 0.75), 2.0 * self.stride, 1.0)
-        self.result.iterations[self.active] += 1
-        done = self._settled(accepted, gain)
-        stuck = ~accepted & (self.damping > _DAMPING_HIGH)
-        self.result.converged[self.active[done]] = True
-        if (finished := done | stuck).any():
-            self._write_back(finished)
-
-    def _settled(self, accepted: Mask, gain: Array) -> Mask:
+    def _settled(self, gain: Array) -> Mask:
         """Return which targets are at their optimum; `core.smoothing` moves the ridge first."""
-        return accepted & (gain < self.tolerance)
+        return np.asarray(gain < self.tolerance)
 
-    def _propose(self) -> tuple[Array, Array, Mask]:
-        """Return every active target's step, the fall it predicts, and whether the target is near a saddle."""
-        if self.free is None and self.shape.size <= _SMALL:
-            return self._propose_together()
-        k = len(self.active)
-        step, gain, saddle = np.zeros((self.shape.size, k)), np.zeros(k), np.zeros(k, bool)
-        for i, target in enumerate(self.active):
-            matrix, gradient = self.state.information[i], self.state.gradient[:, i]
-            moving = np.arange(self.shape.size)
-            if self.free is not None:
-                moving = np.flatnonzero(self.free[:, target])
-                matrix = matrix[np.ix_(moving, moving)]
-            step[moving, i], gain[i], saddle[i] = damped_step(
-                matrix, gradient[moving], self.damping[i], self.stride[i]
-            )
-            if (overshoot := abs(step[self.shape.width, i]) / _LONGEST_MOVE) > 1.0:
-                step[:, i] /= overshoot
-                moved = step[moving, i]
-                gain[i] = -(gradient[moving] @ moved) - 0.5 * moved @ (matrix @ moved)
-        return step, gain, saddle
+    def _behind(self, gain: Array) -> Mask:
+        """Return which starts have no hope of overtaking another start of the same target."""
+        group, value = self.group[self.active], self.state.objective
+        best = np.full(len(self.group), np.inf)
+        np.minimum.at(best, self.group, self.result.objective)
+        np.minimum.at(best, group, value)
+        return np.asarray(value - _BEHIND * np.maximum(gain, self.tolerance) > best[group])
 
-    def _propose_together(self) -> tuple[Array, Array, Mask]:
-        """Do the same for all active targets in one go; worth it for small matrices."""
-        matrix, gradient = self.state.information, self.state.gradient.T
-        step, saddle = damped_steps(matrix, gradient, self.damping, self.stride)
-        step /= np.maximum(np.abs(step[:, self.shape.width]) / _LONGEST_MOVE, 1.0)[:, None]
-        gain = -np.einsum("ki,ki->k", gradient, step) - 0.5 * np.einsum("ki,kij,kj->k", step, matrix, step)
-        return step.T, gain, saddle
+    def _step(self, step: Array, gain: Array) -> None:
+        found, before = self.objective(self.state.b + step, self.active), self.state.objective
+        # At the optimum the objective cannot fall any more: rounding decides the sign of the actual gain.
+        accepted = found.objective <= before + 1e-14 * (1.0 + np.abs(before))
+        ratio = (before - found.objective) / np.maximum(gain, 1e-300)
+        self.state = self.state.put(accepted, found)
+        factor = np.where(ratio > 0.75, 0.1, np.where(ratio < 0.25, 4.0, 1.0))
+        self.damping = np.maximum(self.damping * np.where(accepted, factor, 8.0), _DAMPING_LOW)
+        self.result.iterations[self.active] += 1
 
     def _write_back(self, finished: Mask) -> None:
-        where = self.active[finished]
-        self.result.theta[:, where] = self.theta[:, finished]
-        self.result.objective[where] = self.state.objective[finished]
-        self.result.information[where] = self.state.information[finished]
-        rest = ~finished
-        self.active, self.theta = self.active[rest], self.theta[:, rest]
-        self.damping, self.newton, self.stride = self.damping[rest], self.newton[rest], self.stride[rest]
-        self.state = self.state.keep(rest)
+        where, done, rest = self.active[finished], self.state.keep(finished), ~finished
+        self.result.theta[:, where] = done.theta(self.shape)
+        self.result.objective[where] = done.objective
+        self.result.information[where] = done.information(self.shape)
+        self.active, self.state, self.damping = self.active[rest], self.state.keep(rest), self.damping[rest]

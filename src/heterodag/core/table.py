@@ -54,8 +54,7 @@ class Table:
     @classmethod
     def with_scaling(cls, X: Array, location: Array, scale: Array) -> Table:
         """Wrap `X` with a location and scale found elsewhere (new rows for a fitted model)."""
-        small = X.size * 8 <= CACHE_BYTES
-        return cls(X, location, scale, np.ascontiguousarray(((X - location) / scale).T) if small else None)
+        return cls(X, location, scale, _standardized(X, location, scale))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,16 +69,28 @@ class Table:
         raw = self.X[rows][:, index].T
         return (raw - self.location[index, None]) / self.scale[index, None]
 
-    def thin(self, step: int) -> Table:
-        """Return every `step`-th row, with the scaling of the whole table."""
-        return Table.with_scaling(self.X[::step], self.location, self.scale)
-
-    def spread(self, most: int) -> Table:
-        """Return at most so many rows, evenly spread, with the scaling of the whole table."""
+    def sample(self, rows: int) -> Table:
+        """Return so many rows, evenly spread, with the scaling of the whole table; itself if it has no more."""
         n = self.shape[0]
-        if n <= most:
+        if n <= rows:
             return self
-        return Table.with_scaling(self.X[np.arange(most) * n // most], self.location, self.scale)
+        return Table.with_scaling(self.X[np.arange(rows) * n // rows], self.location, self.scale)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be found again: a table that travels to a worker should be no larger than its numbers."""
+        return self.__dict__ | {"cached": None, "memo": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Standardise again if the table is small."""
+        self.__dict__.update(state)
+        self.__dict__["cached"] = _standardized(self.X, self.location, self.scale)
+
+
+def _standardized(X: Array, location: Array, scale: Array) -> Array | None:
+    """Return the standardised table, transposed, if it is small enough to keep."""
+    if X.size * 8 > CACHE_BYTES:
+        return None
+    return np.ascontiguousarray(((X - location) / scale).T)
 
 
 def row_slices(n: int, floats_per_row: int) -> Iterator[slice]:

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import chi2
 
-from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency
-from heterodag.core.table import Table
-from heterodag.models.node_fits import Key, NodeFits
-from heterodag.models.plausibility import best_normality
 from heterodag.ordering.result import OrderResult
-from heterodag.ordering.search import SEARCH_ROWS, search_ridge
+from heterodag.scores.fit import Fit
+from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.plausibility import Plausibility
 
 #: Level, over all variables together, at which an effect on the spread counts as found.
 SPREAD_LEVEL = 0.01
@@ -25,37 +23,38 @@ TIE = 1e-3
 
 
 def doubts(
-    array: Array, form: str, order: OrderResult, adjacency: Adjacency, labels: Sequence[str], fits: NodeFits | None
+    scores: LocalScores,
+    order: OrderResult,
+    adjacency: Adjacency,
+    labels: Sequence[str],
+    plausibility: Plausibility | None,
 ) -> list[str]:
-    """Return what speaks against the model, one sentence each; an empty list if nothing does."""
-    if fits is None:
-        table = Table.standardize(array)
-        n = table.shape[0]
-        sample = table if n <= SEARCH_ROWS else table.thin(-(-n // SEARCH_ROWS))
-        fits = NodeFits(sample, form, search_ridge(sample.shape[0]))
-    keys = [(j, tuple(np.flatnonzero(adjacency[:, j]).tolist())) for j in range(adjacency.shape[0])]
-    fits.losses(keys)
-    found = [_not_normal(fits, keys), _no_spread(fits, keys), _tied(order, adjacency, labels)]
+    """Return what speaks against the model, one sentence each; an empty list if nothing does.
+
+    `plausibility` is what ordering and edges went by; None if neither asked.
+    """
+    keys = [(j, parents_of(adjacency[:, j])) for j in range(adjacency.shape[0])]
+    fits = scores.fits(keys)
+    found = [_not_normal(plausibility, len(keys)), _no_spread(scores, fits), _tied(order, adjacency, labels)]
     return [sentence for sentence in found if sentence is not None]
 
 
-def _not_normal(fits: NodeFits, keys: list[Key]) -> str | None:
-    best, far = best_normality(fits, keys)
-    if not far:
+def _not_normal(plausibility: Plausibility | None, d: int) -> str | None:
+    if plausibility is None or not plausibility.far:
         return None
     return (
-        f"The residuals of all {len(keys)} variables stay far from normal (the best Shapiro-Wilk statistic is "
-        f"{best:.3f}): the order was not refined by likelihood, and may mean little."
+        f"The residuals of all {d} variables stay far from normal (the best Shapiro-Wilk statistic is "
+        f"{plausibility.best:.3f}): the order was not refined by likelihood, and may mean little."
     )
 
 
-def _no_spread(fits: NodeFits, keys: list[Key]) -> str | None:
+def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> str | None:
     """Compare every model with the one of constant spread; the ratio is chi-square under homoscedasticity."""
-    tested = [key for key in keys if key[1]]
+    tested = [fit for fit in fits if fit.parents]
     smallest = 1.0
-    for key in tested:
-        gain = _constant_spread_loss(fits, key) - fits.known[key].loss
-        smallest = min(smallest, float(chi2.sf(2.0 * max(gain, 0.0), len(key[1]))))
+    for fit in tested:
+        gain = _constant_spread_loss(scores, fit) - fit.loss
+        smallest = min(smallest, float(chi2.sf(2.0 * max(gain, 0.0), len(fit.parents))))
     if not tested or smallest * len(tested) < SPREAD_LEVEL:
         return None
     return (
@@ -64,13 +63,11 @@ def _no_spread(fits: NodeFits, keys: list[Key]) -> str | None:
     )
 
 
-def _constant_spread_loss(fits: NodeFits, key: Key) -> float:
+def _constant_spread_loss(scores: LocalScores, fit: Fit) -> float:
     """Return the loss of least squares with constant spread on the same parents."""
-    target, parents = key
-    table = fits.table
-    y, Z = table.take([target])[0], np.vstack([np.ones(table.shape[0]), table.take(parents)])
+    table, n = scores.table, scores.n_rows
+    y, Z = table.take([fit.target])[0], np.vstack([np.ones(n), table.take(fit.parents)])
     residual = y - np.linalg.lstsq(Z.T, y, rcond=None)[0] @ Z
-    n = len(y)
     return 0.5 * n * (1.0 + float(np.log(max(residual @ residual / n, 1e-300))))
 
 

@@ -9,22 +9,36 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from heterodag.core.gaussian import FORMS, Array
-from heterodag.core.table import Table
-from heterodag.errors import AssumptionWarning, DataError, check_choice, check_integer, check_number, check_workers
+from heterodag.core.gaussian import Array
+from heterodag.errors import (
+    AssumptionWarning,
+    DataError,
+    ParameterError,
+    TimeLimitError,
+    check_choice,
+    check_integer,
+    check_number,
+    check_workers,
+)
 from heterodag.estimators.assumptions import doubts
 from heterodag.estimators.base import GraphEstimator
-from heterodag.independence.contract import EdgeProblem
-from heterodag.independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
+from heterodag.independence.contract import EdgeProblem, FoundModels
+from heterodag.independence.recover import CORRECTIONS, DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.independence.registry import get_selection
 from heterodag.io.inputs import MISSING, check_data, column_labels
-from heterodag.knowledge import PriorKnowledge, as_knowledge, resolved
-from heterodag.models.conditional import PARAMETRIZATIONS, TEST_RIDGE, ConditionalModel
-from heterodag.models.node_fits import NodeFits
-from heterodag.ordering.causal_order import OrderSettings, find_order, order_settings
-from heterodag.ordering.result import OrderResult, Refinement
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
+from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
+from heterodag.ordering.result import Refinement
+from heterodag.ordering.search import LEVELS
+from heterodag.runtime.deadline import check_max_seconds
 from heterodag.runtime.progress import progress_bar
-from heterodag.runtime.seeds import model_seed, seed_sequence
+from heterodag.runtime.seeds import seed_sequence
+from heterodag.runtime.work import OutOfTime, Work
+from heterodag.scores.fit import Effort
+from heterodag.scores.local import LocalScores
+
+#: Share of the progress bar at which the edges begin; the order takes most of the time.
+_EDGES_FROM = 0.7
 
 
 class HOST(GraphEstimator):
@@ -52,8 +66,12 @@ class HOST(GraphEstimator):
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
+    max_seconds : float, optional
+        Seconds after which the order ends with the best one so far and edges with the parents chosen so far
+        (`refinement_.complete` says whether the time sufficed). `TimeLimitError` if there is no graph yet by then; other
+        edge tests than "likelihood" are given up in the same way.
     max_time : float, optional
-        Seconds after which refinement ends with the best order so far.
+        Former name of `max_seconds`.
     selection : str or callable, default="likelihood"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -109,7 +127,7 @@ class HOST(GraphEstimator):
         tolerance: float = 1e-4,
         refine: bool = True,
         conditioning: str = "auto",
-        max_time: float | None = None,
+        max_seconds: float | None = None,
         selection: str | Callable[..., Any] = "likelihood",
         alpha: float = 0.001,
         correction: str = "none",
@@ -118,6 +136,7 @@ class HOST(GraphEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        max_time: float | None = None,
     ) -> None:
         self.parametrization = parametrization
         self.form = form
@@ -125,7 +144,7 @@ class HOST(GraphEstimator):
         self.tolerance = tolerance
         self.refine = refine
         self.conditioning = conditioning
-        self.max_time = max_time
+        self.max_seconds = max_seconds
         self.selection = selection
         self.alpha = alpha
         self.correction = correction
@@ -134,6 +153,7 @@ class HOST(GraphEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.max_time = max_time
 
     @classmethod
     def paper(cls, **changes: Any) -> HOST:
@@ -163,30 +183,66 @@ class HOST(GraphEstimator):
         """
         self._check_parameters()
         seed = seed_sequence(self.random_state)
-        array, names = self._read(X)
-        known = resolved(self.prior_knowledge, names, array.shape[1])
-        with progress_bar("ordering", enabled=bool(self.verbose)) as tick:
-            order, search = find_order(array, names, self._order_settings(), tick, known)
-        with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            problem = EdgeProblem(
-                array, order.order, edge_candidates(order.order, known), self.parametrization, self.form, seed,
-                self.n_jobs, tick, float(self.alpha), limits_of(known), search,
-            )  # fmt: skip
-            graph = find_dag(problem, self.selection, float(self.alpha), self.correction, names, known)
+        limit = self._time_limit()
+        settings = self._order_settings()
+        with progress_bar("learning", enabled=bool(self.verbose)) as bar, Work(self.n_jobs, limit, bar) as work:
+            array, names = self._read(X)
+            knowledge = resolved(self.prior_knowledge, names, array.shape[1])
+            scores = settings.scores.make(array, seed, work)
+            try:
+                work.stage(0.0, _EDGES_FROM)
+                found = find_order(scores, names, settings, knowledge)
+                work.stage(_EDGES_FROM, 1.0)
+                graph = self._find_graph(array, names, seed, scores, found, knowledge)
+            except OutOfTime:
+                raise TimeLimitError("HOST", float(limit or 0.0)) from None
+            self._store(found, graph)
+            with work.grace():
+                self._warn(scores, names, found, graph)
+            work.stage(0.0, 1.0)
+            work.report(1.0)
+        return self
+
+    def _find_graph(
+        self,
+        array: Array,
+        names: list[str] | None,
+        seed: np.random.SeedSequence,
+        scores: LocalScores,
+        found: FoundOrder,
+        knowledge: ResolvedKnowledge | None,
+    ) -> DAGResult:
+        parents = {} if found.search is None else found.search.state.parents
+        problem = EdgeProblem(
+            array, found.result.order, edge_candidates(found.result.order, knowledge), seed, self.n_jobs,
+            scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(knowledge),
+            FoundModels(scores, parents, found.plausibility),
+        )  # fmt: skip
+        return find_dag(problem, self.selection, float(self.alpha), self.correction, names, knowledge)
+
+    def _store(self, found: FoundOrder, graph: DAGResult) -> None:
+        order = found.result
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
-        self._set_or_forget("refinement_", None if search is None else Refinement.of(order))
+        self._set_or_forget("refinement_", None if found.search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
-        self._warn(array, names, order, None if search is None else search.fits)
-        return self
 
-    def _warn(self, array: Array, names: list[str] | None, order: OrderResult, fits: NodeFits | None) -> None:
+    def _warn(self, scores: LocalScores, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
         if self.parametrization == "linear":
-            labels = column_labels(array.shape[1], names)
-            for sentence in doubts(array, self.form, order, self.adjacency_, labels, fits):
+            plausibility = found.plausibility or graph.details.get("plausibility")
+            labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
+            for sentence in doubts(few, found.result, graph.adjacency, labels, plausibility):
                 warnings.warn(sentence, AssumptionWarning, stacklevel=3)
+
+    def _time_limit(self) -> float | None:
+        if self.max_time is None:
+            return check_max_seconds(self.max_seconds)
+        if self.max_seconds is not None:
+            raise ParameterError("max_time", "not be given beside max_seconds, its new name", self.max_time)
+        warnings.warn("`max_time` is now called `max_seconds`.", FutureWarning, stacklevel=3)
+        return check_max_seconds(self.max_time)
 
     def _set_or_forget(self, name: str, value: Any) -> None:
         """Store a fitted attribute, or remove what an earlier fit with other settings left there."""
@@ -217,29 +273,25 @@ class HOST(GraphEstimator):
             raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
         if array.shape[1] != self.n_features_in_:
             raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
-        table = Table.standardize(array)
-        seed = model_seed(seed_sequence(self.random_state))
-        model = ConditionalModel(self.parametrization, self.form, TEST_RIDGE, seed=seed)
+        scores = self._order_settings().scores.make(array, seed_sequence(self.random_state))
+        order = self.order_.tolist()
+        keys = [(j, tuple(sorted(order[:position]))) for position, j in enumerate(order)]
         U = np.empty(array.shape)
-        for position, target in enumerate(self.order_):
-            fitted = model.fit(table, [int(j) for j in self.order_[:position]], [int(target)])
-            for _, latent in fitted.latents(table):
-                U[:, target] = latent[0]
+        for fit in scores.fits(keys, Effort.FINAL):
+            U[:, fit.target] = fit.residuals(scores.table)
         return U
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(
-            self.parametrization, self.form, self.normality, self.tolerance, self.refine, self.conditioning,
-            self.max_time, self.n_jobs, seed_sequence(self.random_state),
-        )  # fmt: skip
+            self.parametrization, self.form, self.normality, self.tolerance, self.refine, self.conditioning
+        )
 
     def _check_parameters(self) -> None:
-        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
-        check_choice("form", self.form, FORMS)
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("missing", self.missing, MISSING)
         check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
+        check_max_seconds(self.max_seconds)
         self._order_settings()
         get_selection(self.selection)
         as_knowledge(self.prior_knowledge)

@@ -9,17 +9,40 @@ Adjacency convention everywhere: entry [j, i] concerns the edge from column j to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from heterodag.runtime.work import Work
+from heterodag.scores.fit import Parents
+from heterodag.scores.local import LocalScores
+from heterodag.scores.make import LINES, ScoreSettings
+from heterodag.scores.parent_choice import Limits
+from heterodag.scores.plausibility import Plausibility
+
 Array = npt.NDArray[np.float64]
 
 #: (x, y, Z) -> p-value of independence of x and y given Z.
 PairwiseTest = Callable[[Array, Array, Array], float]
+
+
+@dataclass(frozen=True)
+class FoundModels:
+    """What is known about the models of a table before its edges are tested.
+
+    Attributes
+    ----------
+    scores : local scores of the whole table.
+    parents : chosen by refining the order; empty without it.
+    plausibility : how normal the residuals are given these; None if that has not been looked at.
+    """
+
+    scores: LocalScores
+    parents: Mapping[int, Parents] = field(default_factory=dict)
+    plausibility: Plausibility | None = None
 
 
 @dataclass(frozen=True)
@@ -31,26 +54,29 @@ class EdgeProblem:
     X : (n, d) data, finite, no constant columns, any scale.
     order : (d,) causal order, causes first.
     candidates : (d, d) bool; [j, i] is True where j -> i is to be tested (j before i, not ruled out).
-    parametrization, form : of the conditional model, for tests that fit one.
     seed : source of the streams of tests that need randomness.
     n_jobs : workers, as joblib understands it.
     progress : called with the share of work done, in [0, 1].
     alpha : significance level, for tests that choose a target's parents step by step.
-    limits : what prior knowledge says about parents, for the same tests.
-    search : what refining the order has found already (`ordering.search.Search`), for tests that can use it.
+    settings : which conditional models, for tests that fit some.
+    limits : what prior knowledge says about parents, for tests that choose them.
+    found : what ordering has left, for tests that can go on from there.
     """
 
     X: Array
     order: npt.NDArray[np.intp]
     candidates: npt.NDArray[np.bool_]
-    parametrization: str = "linear"
-    form: str = "natural"
     seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     n_jobs: int | None = None
     progress: Callable[[float], None] | None = None
     alpha: float = 0.001
-    limits: Any = None
-    search: Any = None
+    settings: ScoreSettings = LINES
+    limits: Limits | None = None
+    found: FoundModels | None = None
+
+    def scores(self, work: Work) -> LocalScores:
+        """Return the local scores of the table: those at hand, or new ones."""
+        return self.settings.make(self.X, self.seed, work) if self.found is None else self.found.scores
 
     def predecessors(self, target: int) -> npt.NDArray[np.intp]:
         """Return the columns before `target` in the order: the conditioning set of its tests, and its candidates."""

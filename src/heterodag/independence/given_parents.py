@@ -11,7 +11,7 @@ import numpy as np
 from heterodag.independence.contract import BatchedTest, EdgeProblem, EdgeTests, untested
 from heterodag.independence.registry import get_selection
 from heterodag.io.inputs import column_labels
-from heterodag.models.parent_choice import Limits
+from heterodag.scores.parent_choice import Limits
 
 
 def given_parents(selection: str | Callable[..., Any], names: list[str] | None = None) -> BatchedTest:

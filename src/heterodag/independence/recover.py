@@ -17,9 +17,10 @@ from heterodag.independence.correction import adjust
 from heterodag.independence.registry import get_selection
 from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
-from heterodag.models.parent_choice import Limits
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
+from heterodag.scores.make import score_settings
+from heterodag.scores.parent_choice import Limits
 
 CORRECTIONS = ("none", "holm", "bh")
 
@@ -71,14 +72,14 @@ def recover_dag(
     order : sequence of d column indices, or of column names if `X` has them
         Causes first.
     selection : str or callable, default="likelihood"
-        "likelihood", "partial-correlation", "rank-correlation", "gam", "gam-classical", "gcm", "lcit", "kci",
-        "fisherz", or a function `(x, y, Z) -> p-value`.
+        "likelihood", "likelihood-full", "partial-correlation", "rank-correlation", "gam", "gam-classical", "gcm",
+        "lcit", "kci", "fisherz", or a function `(x, y, Z) -> p-value`.
     alpha : float, default=0.001
         Significance level, in (0, 1].
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs; the paper makes none.
     parametrization, form : str
-        Of the conditional model, used by "likelihood".
+        Of the conditional model, used by "likelihood" and "likelihood-full".
     prior_knowledge : PriorKnowledge, optional
         Required edges are in without a test (their p-value is NaN), forbidden ones are never tested; `order` must
         agree with it.
@@ -98,6 +99,8 @@ def recover_dag(
     """
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
+    settings, n_jobs, seed = score_settings(parametrization, form), check_workers(n_jobs), seed_sequence(random_state)
+    get_selection(selection)
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)
     positions = order_indices(order, array.shape[1], names)
@@ -105,8 +108,8 @@ def recover_dag(
     if knowledge is not None:
         knowledge.check_order(positions)
     problem = EdgeProblem(
-        array, positions, edge_candidates(positions, knowledge), parametrization, form,
-        seed_sequence(random_state), check_workers(n_jobs), progress, alpha, limits_of(knowledge),
+        array, positions, edge_candidates(positions, knowledge), seed, n_jobs, progress, alpha, settings,
+        limits_of(knowledge),
     )  # fmt: skip
     return find_dag(problem, selection, alpha, correction, names, knowledge)
 

@@ -10,27 +10,29 @@ If the residuals of all variables are far from normal, such ratios find far too 
 all predecessors instead, with a limit on what a single row can contribute.
 
 With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
-all rows says that a parent is certain, its p-value is Wald's.
+all rows says that a parent is certain, its p-value is Wald's. If the time is over, the parents chosen so far stand, with
+p-values by Wald's and score tests.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from heterodag.core.table import Table
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
-from heterodag.independence.likelihood import drop_one_tests, likelihood_edges
-from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
-from heterodag.models.node_fits import NodeFits, Parents
-from heterodag.models.parent_choice import ParentChoice, Task, as_bits
-from heterodag.models.plausibility import best_normality
-from heterodag.ordering.search import POLISH_ROWS, search_ridge
+from heterodag.independence.likelihood import drop_one_edges, tables_of
+from heterodag.ordering.search import LEVELS
+from heterodag.runtime.work import OutOfTime, Work
+from heterodag.scores.fit import Effort, Parents
+from heterodag.scores.local import LocalScores
+from heterodag.scores.parent_choice import Choice, ParentChoices, as_bits
+from heterodag.scores.plausibility import judge
 
-#: With very many rows, parents of a worth (nats, Wald) above this are not refitted without: their edges are certain.
-CLEAR = 50.0
+#: With very many rows, parents that contribute more than this (nats, Wald) are not refitted without: they are certain.
+CERTAIN = 50.0
 
 
 def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
@@ -39,106 +41,120 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
     In location-scale form `details` also holds `mean_pvalues` and `variance_pvalues` of the chosen parents. Models other
     than linear ones are tested given all predecessors instead.
     """
-    if problem.parametrization != "linear":
-        return likelihood_edges(problem)
-    table = Table.standardize(problem.X)
-    fits = _sample_fits(problem, table)
-    start = problem.search.state.parents if problem.search is not None else {}
-    parents = _chosen(problem, fits, start, problem.order.tolist())
-    if best_normality(fits, list(parents.items()))[1]:
-        return likelihood_edges(problem)
-    _tell(problem, 0.7)
-    if table.shape[0] != fits.table.shape[0]:
-        fits = NodeFits(table, fits.form, search_ridge(table.shape[0]), coarse=fits, workers=fits.workers)
-        _neighbours(problem, fits, parents, certain=CLEAR)
-        # Rows that are not in the sample may tell another story: where they do, the choice goes on with all rows.
-        parents |= _chosen(problem, fits, parents, _disputed(problem, fits, parents), trials=1)
-        _neighbours(problem, fits, parents, certain=CLEAR)
-    else:
-        _neighbours(problem, fits, parents)
-    pvalues = untested(table.shape[1])
+    if problem.found is not None:
+        return _edges(problem, problem.found.scores)
+    with Work(problem.n_jobs, progress=problem.progress) as work:
+        return _edges(problem, problem.scores(work))
+
+
+def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
+    if problem.settings.parametrization != "linear":
+        return drop_one_edges(problem, scores)
+    chosen = dict(problem.found.parents) if problem.found is not None else {}
+    sample = scores.sample(LEVELS[-1])
+    plausible = problem.found.plausibility if problem.found is not None else None
+    try:
+        if plausible is None:
+            chosen = _chosen(problem, sample, chosen, problem.order.tolist())
+            plausible = judge(sample, chosen)
+        elif not plausible.far:
+            chosen = _chosen(problem, sample, chosen, problem.order.tolist())
+        if plausible.far:
+            tests = drop_one_edges(problem, scores)
+            return replace(tests, details=tests.details | {"plausibility": plausible})
+        scores.work.report(0.5)
+        chosen = _settle(problem, scores, sample, chosen)
+    except OutOfTime:
+        if len(chosen) < len(problem.order):
+            raise
+    scores.work.report(0.9)
+    with scores.work.grace():
+        return _result(problem, scores, chosen)
+
+
+def _settle(
+    problem: EdgeProblem, scores: LocalScores, sample: LocalScores, chosen: Mapping[int, Parents]
+) -> dict[int, Parents]:
+    """Fit the models that decide, on all rows; return the parents, some of them chosen again there."""
+    if scores is sample:
+        _neighbours(problem, scores, chosen)
+        return dict(chosen)
+    _neighbours(problem, scores, chosen, certain=CERTAIN)
+    # Rows that are not in the sample may tell another story: where they do, the choice goes on with all rows.
+    again = _chosen(problem, scores, chosen, _disputed(problem, scores, chosen), trials=1)
+    settled = dict(chosen) | again
+    _neighbours(problem, scores, settled, certain=CERTAIN)
+    return settled
+
+
+def _result(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Parents]) -> EdgeTests:
+    known = (
+        scores if all(scores.known(key) is not None for key in chosen.items()) else scores.best_known(chosen.items())
+    )
+    pvalues = untested(scores.d)
     for j, i in np.argwhere(problem.candidates):
-        pvalues[j, i] = np.exp(-max(_gain(fits, int(i), parents[int(i)], int(j)), 0.0))
-    _tell(problem, 1.0)
-    unfinished = [j for j in sorted(parents) if not fits.known[j, parents[j]].converged]
-    details: dict[str, Any] = {"not_converged": unfinished}
-    if problem.form == "location-scale":
-        details |= _split(problem, table, parents)
+        pvalues[j, i] = np.exp(-max(_gain(known, int(i), chosen[int(i)], int(j)), 0.0))
+    fits = [known.known(key) for key in sorted(chosen.items())]
+    details: dict[str, Any] = {"not_converged": [fit.target for fit in fits if fit is not None and not fit.converged]}
+    if not problem.settings.form.locations:
+        details |= _split(known, chosen)
     return EdgeTests(pvalues, details)
 
 
-def _sample_fits(problem: EdgeProblem, table: Table) -> NodeFits:
-    """Return the models that refining the order has left, or new ones, on not too many rows."""
-    n = table.shape[0]
-    rows = min(n, POLISH_ROWS)
-    sample = table if rows == n else table.thin(-(-n // rows))
-    found = problem.search.fits if problem.search is not None else None
-    if found is not None and found.table.shape == sample.shape:
-        reused: NodeFits = found
-        return reused
-    workers = effective_n_jobs(problem.n_jobs)
-    return NodeFits(sample, problem.form, search_ridge(sample.shape[0]), workers=workers)
-
-
 def _chosen(
-    problem: EdgeProblem, fits: NodeFits, start: dict[int, Parents], targets: list[int], trials: int | None = None
+    problem: EdgeProblem,
+    scores: LocalScores,
+    start: Mapping[int, Parents],
+    targets: list[int],
+    trials: int | None = None,
 ) -> dict[int, Parents]:
     """Choose parents at the price that the significance level sets, by default with every promising candidate tried."""
     trials = len(problem.order) if trials is None else trials
-    choice = ParentChoice(fits, -float(np.log(problem.alpha)), problem.limits, trials=trials)
-    tasks = [Task(i, as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(i, ())) for i in targets]
-    return {t.target: parents for t, (_, parents) in zip(tasks, choice.choose(tasks), strict=True)}
+    choices = ParentChoices(scores, -float(np.log(problem.alpha)), problem.limits, trials=trials)
+    asked = [Choice(i, as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(i, ())) for i in targets]
+    return {t.target: parents for t, (_, parents) in zip(asked, choices.choose(asked), strict=True)}
 
 
-def _neighbours(problem: EdgeProblem, fits: NodeFits, parents: dict[int, Parents], certain: float = np.inf) -> None:
-    """Fit the chosen models and the neighbours that a decision needs; parents of more than `certain` worth need none."""
-    fits.losses(parents.items())
-    fits.polish(parents.items())
-    fits.prepare_gains(parents.items())
+def _neighbours(
+    problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Parents], certain: float = np.inf
+) -> None:
+    """Fit the chosen models and the neighbours that a decision needs; parents of more than `certain` need none."""
+    fits = scores.fits(chosen.items(), Effort.FINAL)
+    scores.prepare_gains(chosen.items())
     near = []
-    for i, some in parents.items():
-        worth = fits.known[i, some].worth
-        near += [(i, some[:k] + some[k + 1 :]) for k in range(len(some)) if not worth[k] >= certain]
-        promising = problem.candidates[:, i] & (fits.gains((i, some)) > -np.log(problem.alpha))
+    for fit in fits:
+        i, some = fit.key
+        near += [(i, some[:k] + some[k + 1 :]) for k in range(len(some)) if not fit.contributions[k] >= certain]
+        promising = problem.candidates[:, i] & (scores.gains(fit.key) > -np.log(problem.alpha))
         near += [(i, tuple(sorted((*some, int(j))))) for j in np.flatnonzero(promising)]
-    fits.losses(near)
-    fits.polish(near)
+    scores.fits(near, Effort.FINAL)
 
 
-def _disputed(problem: EdgeProblem, fits: NodeFits, parents: dict[int, Parents]) -> list[int]:
+def _disputed(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Parents]) -> list[int]:
     """Return the targets with a parent that is not significant or another candidate that is."""
     price = -float(np.log(problem.alpha))
     return [
         i
-        for i, some in parents.items()
+        for i, some in chosen.items()
         if any(
-            (_gain(fits, i, some, int(j)) > price) != (j in some) for j in np.flatnonzero(problem.candidates[:, i])
+            (_gain(scores, i, some, int(j)) > price) != (j in some) for j in np.flatnonzero(problem.candidates[:, i])
         )
     ]
 
 
-def _gain(fits: NodeFits, target: int, parents: Parents, other: int) -> float:
+def _gain(scores: LocalScores, target: int, parents: Parents, other: int) -> float:
     """Return the fall of the loss between the models with and without a variable, or its estimate if one is unknown."""
-    fit = fits.known[target, parents]
+    fit = scores.known((target, parents))
+    assert fit is not None
     if other in parents:
-        smaller = fits.known.get((target, tuple(j for j in parents if j != other)))
-        return float(fit.worth[parents.index(other)]) if smaller is None else smaller.loss - fit.loss
-    larger = fits.known.get((target, tuple(sorted((*parents, other)))))
-    return float(fits.gains((target, parents))[other]) if larger is None else fit.loss - larger.loss
+        smaller = scores.known((target, tuple(j for j in parents if j != other)))
+        return float(fit.contributions[parents.index(other)]) if smaller is None else smaller.loss - fit.loss
+    larger = scores.known((target, tuple(sorted((*parents, other)))))
+    return float(scores.gains((target, parents))[other]) if larger is None else fit.loss - larger.loss
 
 
-def _split(problem: EdgeProblem, table: Table, parents: dict[int, Parents]) -> dict[str, Array]:
+def _split(scores: LocalScores, chosen: Mapping[int, Parents]) -> dict[str, Array]:
     """Test, for every chosen parent, whether it acts on the mean and whether it acts on the spread."""
-    model = ConditionalModel(problem.parametrization, problem.form, TEST_RIDGE)
-    tables = {part: untested(table.shape[1]) for part in ("mean", "variance")}
-    for target, chosen in parents.items():
-        if chosen:
-            found, _ = drop_one_tests(model, table, list(chosen), target, list(range(len(chosen))))
-            for part in tables:
-                tables[part][list(chosen), target] = found[part]
-    return {f"{part}_pvalues": values for part, values in tables.items()}
-
-
-def _tell(problem: EdgeProblem, share: float) -> None:
-    if problem.progress is not None:
-        problem.progress(share)
+    tests = [(key, list(range(len(key[1])))) for key in chosen.items() if key[1]]
+    tables = tables_of(scores.without(tests), scores.d)
+    return {f"{part}_pvalues": tables.get(part, untested(scores.d)) for part in ("mean", "variance")}

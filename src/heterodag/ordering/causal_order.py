@@ -4,58 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
-from heterodag.core.table import Table
 from heterodag.errors import ParameterError, check_choice, check_number, check_workers
 from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
-from heterodag.models.conditional import ConditionalModel, order_ridge
-from heterodag.models.node_fits import NodeFits, Parents
-from heterodag.models.parent_choice import ParentChoice, parent_penalty
-from heterodag.models.plausibility import best_normality
-from heterodag.models.spline_fits import priced_loss
-from heterodag.ordering.normality_order import FullRounds, models_along, order_by_normality
+from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
 from heterodag.ordering.result import OrderResult
-from heterodag.ordering.search import POLISH_ROWS, Search, search_order, search_ridge
+from heterodag.ordering.search import LEVELS, Search, order_choices, search_order
 from heterodag.ordering.sparse_rounds import SparseRounds
-from heterodag.runtime.seeds import model_seed
+from heterodag.runtime.deadline import check_max_seconds
+from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
+from heterodag.runtime.work import Progress, Work
+from heterodag.scores.fit import Parents
+from heterodag.scores.local import LocalScores
+from heterodag.scores.make import ScoreSettings, score_settings
+from heterodag.scores.plausibility import Plausibility, judge
 
-#: Parametrisations whose orders can be refined; networks would have to be trained hundreds of times.
-REFINED = ("linear", "spline")
-#: An order by curves looks at so many rows, spread over the table, for the time it takes; that by lines at all.
-_SPLINE_ROWS = 2_000
+#: Fits with curves are expensive: orders by curves, and their refinement, look at so many rows.
+_CURVE_ROWS = 2_500
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
 _FULL_LIMIT = 20
-#: Fits of sparse rounds stop when they expect to gain less than this (nats): W does not need more.
-_SPARSE_NATS = 0.5
-
-
-#: Called with the share of variables placed.
-Progress = Callable[[float], None] | None
-#: Algorithm 2 with one model: the order, and the rounds with their fits.
-ByRounds = Callable[[Table, ConditionalModel, Progress], tuple[OrderResult, FullRounds]]
 
 
 @dataclass(frozen=True)
 class OrderSettings:
     """How an order is found, apart from the data; the names are those of `causal_order`."""
 
-    model: ConditionalModel
+    scores: ScoreSettings
     statistic: Statistic
     tolerance: float = 1e-4
     refine: bool = True
     conditioning: str = "auto"
-    max_time: float | None = None
-    workers: int = 1
+
+
+@dataclass(frozen=True)
+class FoundOrder:
+    """An order, and what is known about the models behind it.
+
+    Attributes
+    ----------
+    result : the order.
+    search : what refinement found; None without it, or if its models are not plausible.
+    plausibility : how normal the residuals of the refined order's models are; None without refinement.
+    """
+
+    result: OrderResult
+    search: Search | None = None
+    plausibility: Plausibility | None = None
 
 
 def causal_order(
@@ -67,12 +69,12 @@ def causal_order(
     tolerance: float = 1e-4,
     refine: bool = True,
     conditioning: str = "auto",
-    max_time: float | None = None,
+    max_seconds: float | None = None,
     prior_knowledge: Any = None,
     missing: str = "refuse",
     n_jobs: int | None = None,
     random_state: Any = None,
-    progress: Progress = None,
+    progress: Progress | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
 
@@ -97,8 +99,8 @@ def causal_order(
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
-    max_time : float, optional
-        Seconds after which refinement ends with the best order so far.
+    max_seconds : float, optional
+        Seconds after which the best order so far is returned; `complete` says whether the time sufficed.
     prior_knowledge : PriorKnowledge, optional
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
@@ -108,7 +110,7 @@ def causal_order(
     random_state : int, Generator or None
         Seed of "mlp"; the others draw no random numbers.
     progress : callable, optional
-        Called with the share of variables placed.
+        Called with the share of the work that is done.
 
     Returns
     -------
@@ -122,13 +124,16 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    settings = order_settings(
-        parametrization, form, normality, tolerance, refine, conditioning, max_time, n_jobs, random_state
-    )
+    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning)
+    limit, n_jobs = check_max_seconds(max_seconds), check_workers(n_jobs)
     as_knowledge(prior_knowledge)
+    seed = seed_sequence(random_state)
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
-    return find_order(array, names, settings, progress, knowledge)[0]
+    with Work(n_jobs, limit, progress) as work:
+        found = find_order(settings.scores.make(array, seed, work), names, settings, knowledge)
+        work.report(1.0)
+    return found.result
 
 
 def order_settings(
@@ -138,100 +143,63 @@ def order_settings(
     tolerance: float,
     refine: bool,
     conditioning: str,
-    max_time: float | None,
-    n_jobs: int | None,
-    random_state: Any,
 ) -> OrderSettings:
     """Check the parameters of an ordering before any work."""
-    model = ConditionalModel(parametrization, form, seed=model_seed(random_state))
+    settings = score_settings(parametrization, form)
     check_choice("conditioning", conditioning, CONDITIONING)
     if not isinstance(refine, (bool, np.bool_)):
         raise ParameterError("refine", "be True or False", refine)
-    if max_time is not None:
-        max_time = check_number("max_time", max_time, low=0.0)
     if parametrization != "linear" and conditioning == "sparse":
         raise ParameterError("conditioning", "be 'full' or 'auto' unless the parametrization is linear", conditioning)
     tolerance = check_number("tolerance", tolerance, low=0.0)
-    workers = effective_n_jobs(check_workers(n_jobs))
-    return OrderSettings(model, get_statistic(normality), tolerance, bool(refine), conditioning, max_time, workers)
+    return OrderSettings(settings, get_statistic(normality), tolerance, bool(refine), conditioning)
 
 
 def find_order(
-    array: Array,
-    names: list[str] | None,
-    settings: OrderSettings,
-    progress: Progress = None,
-    knowledge: ResolvedKnowledge | None = None,
-) -> tuple[OrderResult, Search | None]:
-    """Order a table that has been checked already; also return what refinement found, if its models are plausible."""
-    table = Table.standardize(array)
+    scores: LocalScores, names: list[str] | None, settings: OrderSettings, knowledge: ResolvedKnowledge | None = None
+) -> FoundOrder:
+    """Order the variables of local scores, and refine the order if its models are plausible."""
     with single_threaded():
-        result, parents, doubtful = _by_normality(table, settings, progress, knowledge)
-        search = None
-        if settings.refine and settings.model.parametrization in REFINED:
-            order = [int(j) for j in result.order]
-            limits = (knowledge, settings.max_time, settings.workers)
-            search = search_order(table, settings.model, order, parents, *limits)
-            if best_normality(search.fits, list(search.state.parents.items()))[1]:
-                search = None
-            else:
-                result = _refined(result, search, knowledge)
-    warn_not_converged(doubtful, column_labels(array.shape[1], names))
-    return replace(result, names=names), search
+        refine = settings.refine and scores.fitter.comparable
+        curves = settings.scores.parametrization == "spline"
+        levels = (_CURVE_ROWS,) if curves else LEVELS
+        looked_at = scores.sample(levels[-1]) if refine or curves else scores
+        scores.work.stage(0.0, 0.1 if refine else 1.0)
+        result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
+        warn_not_converged(doubtful, column_labels(scores.d, names))
+        result = replace(result, names=names, complete=not scores.work.over)
+        if not refine:
+            return FoundOrder(result)
+        scores.work.stage(0.1, 1.0)
+        search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
+        if search is None:
+            return FoundOrder(result)
+        plausibility = judge(search.scores, search.state.parents)
+        if plausibility.far:
+            return FoundOrder(result, None, plausibility)
+        return FoundOrder(_refined(result, search, knowledge), search, plausibility)
 
 
 def _by_normality(
-    table: Table,
-    settings: OrderSettings,
-    progress: Progress,
-    knowledge: ResolvedKnowledge | None,
+    scores: LocalScores, settings: OrderSettings, knowledge: ResolvedKnowledge | None
 ) -> tuple[OrderResult, dict[int, Parents], list[int]]:
     """Run Algorithm 2; also return the parents its rounds chose and the columns whose models did not converge."""
-    if settings.refine and table.shape[0] > POLISH_ROWS:
-        table = table.thin(-(-table.shape[0] // POLISH_ROWS))
-    n, d = table.shape
-    model = replace(settings.model, ridge=order_ridge(n))
+    parametrization, d, work = settings.scores.parametrization, scores.d, scores.work
     sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
-    if sparse and model.parametrization == "linear":
-        fits = NodeFits(table, model.form, search_ridge(n), nats=_SPARSE_NATS, workers=settings.workers)
-        sparsely = SparseRounds(ParentChoice(fits, parent_penalty(n, d)), d, settings.statistic)
-        result = order_by_normality(d, sparsely, settings.tolerance, progress, knowledge)
+    if sparse and parametrization == "linear":
+        sparsely = SparseRounds(order_choices(scores), settings.statistic)
+        result = order_by_normality(d, sparsely, settings.tolerance, work.report, knowledge)
         return result, sparsely.parents, []
-    by_rounds: ByRounds = partial(_by_full_rounds, settings, knowledge)
-    if model.parametrization == "spline":
-        result, rounds = _by_lines_or_curves(by_rounds, table, model, progress)
-    else:
-        result, rounds = by_rounds(table, model, progress)
+    rounds = FullRounds(scores, settings.statistic)
+    result = order_by_normality(d, rounds, settings.tolerance, work.report, knowledge)
+    if parametrization == "spline":
+        # Curves let wrong directions look normal where lines do not; where effects bend, lines are lost. The order along
+        # which models with curves explain the table better is the better one.
+        lines = FullRounds(LocalScores(scores.table, settings.scores.lines(), work), settings.statistic)
+        straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
+        if loss_along(scores, straight.order.tolist()) < loss_along(scores, result.order.tolist()):
+            return straight, {}, sorted(lines.doubtful)
     return result, {}, sorted(rounds.doubtful)
-
-
-def _by_full_rounds(
-    settings: OrderSettings,
-    knowledge: ResolvedKnowledge | None,
-    table: Table,
-    model: ConditionalModel,
-    progress: Progress,
-) -> tuple[OrderResult, FullRounds]:
-    rounds = FullRounds(table, model, settings.statistic)
-    return order_by_normality(table.shape[1], rounds, settings.tolerance, progress, knowledge), rounds
-
-
-def _by_lines_or_curves(
-    by_rounds: ByRounds, table: Table, model: ConditionalModel, progress: Progress
-) -> tuple[OrderResult, FullRounds]:
-    """Order by lines and by curves; return the order along which models with curves explain the table better.
-
-    Curves let wrong directions look normal where lines do not; where effects bend, lines are lost.
-    """
-    sample = table.spread(_SPLINE_ROWS)
-    curves = replace(model, ridge=order_ridge(sample.shape[0]))
-    curved, curved_rounds = by_rounds(sample, curves, progress)
-    straight, straight_rounds = by_rounds(table, replace(model, parametrization="linear"), None)
-    along_curved = curved_rounds.models(curved)
-    along_straight = models_along(straight.order, curves, sample, along_curved)
-    if priced_loss(along_straight, sample) < priced_loss(along_curved, sample):
-        return straight, straight_rounds
-    return curved, curved_rounds
 
 
 def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:
@@ -251,5 +219,5 @@ def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge |
         layers=layers,
         score=search.state.total,
         start_score=search.start_score,
-        complete=not search.stopped,
+        complete=search.complete,
     )

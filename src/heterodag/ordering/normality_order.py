@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from heterodag.core.gaussian import Array, Index
+from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic
-from heterodag.core.table import Table
 from heterodag.knowledge import ResolvedKnowledge, next_columns
-from heterodag.models.conditional import ConditionalModel, Fitted
 from heterodag.ordering.result import OrderResult
+from heterodag.runtime.work import OutOfTime
+from heterodag.scores.fit import Effort
+from heterodag.scores.local import LocalScores
 
 #: One round: the variables placed so far, the newest layer, and those remaining -> the scores of the remaining.
 RoundScores = Callable[[list[int], list[int], list[int]], Array]
@@ -33,7 +34,11 @@ def order_by_normality(
     rounds: list[Array] = []
     while remaining:
         scores, choice = np.full(d, np.nan), next_columns(placed, d, knowledge)
-        scores[remaining] = round_scores(placed, layer, remaining)
+        try:
+            scores[remaining] = round_scores(placed, layer, remaining)
+        except OutOfTime:  # the last scores decide about the rest
+            scores[remaining] = rounds[-1][remaining] if rounds else 0.0
+            scores[np.isnan(scores) & np.isin(np.arange(d), remaining)] = -np.inf
         scores[np.setdiff1d(remaining, choice)] = np.nan
         rounds.append(scores)
         layer = [choice[i] for i in next_layer(scores[choice], tolerance)]
@@ -62,44 +67,22 @@ class FullRounds:
     `doubtful` collects the columns whose model did not converge in some round.
     """
 
-    def __init__(self, table: Table, model: ConditionalModel, statistic: Statistic) -> None:
-        self.table, self.model, self.statistic = table, model, statistic
+    def __init__(self, scores: LocalScores, statistic: Statistic) -> None:
+        self.scores, self.statistic = scores, statistic
         self.doubtful: set[int] = set()
-        self._fits: Fitted | None = None
-        self._placed: list[Fitted] = []
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
-        if self._fits is None:
-            fits: Fitted = self.model.fit(self.table, placed, remaining)
-        else:
-            self._placed += self._parts(newest)
-            fits = self.model.proceed(self.table, self._fits, placed, remaining)
-        self._fits = fits
-        self.doubtful.update(np.asarray(remaining)[~fits.converged].tolist())
-        scores = np.empty(len(remaining))
-        for part, U in fits.latents(self.table):
-            scores[part] = self.statistic(U)
-        return scores
-
-    def models(self, order: OrderResult) -> list[Fitted]:
-        """Return the model of every variable given those before it, in the order that these rounds led to."""
-        return [*self._placed, *self._parts(order.layers[-1])]
-
-    def _parts(self, newest: list[int]) -> list[Fitted]:
-        fits = self._fits
-        assert fits is not None
-        at = [fits.targets.index(j) for j in newest]
-        return [fits.part(slice(i, i + 1)) for i in at]
+        parents, before = tuple(sorted(placed)), tuple(sorted(set(placed) - set(newest)))
+        keys = [(j, parents) for j in remaining]
+        fits = self.scores.fits(keys, Effort.ROUND, after=before)
+        self.doubtful.update(fit.target for fit in fits if not fit.converged)
+        found = np.empty(len(remaining))
+        for part, U in self.scores.residuals(keys, Effort.ROUND):
+            found[part] = self.statistic(U)
+        return found
 
 
-def models_along(
-    order: Sequence[int] | Index, model: ConditionalModel, table: Table, known: Sequence[Fitted] = ()
-) -> list[Fitted]:
-    """Return the model of every variable given all before it in an order; those `known` are not fitted again."""
-    at_hand = {(fit.targets[0], frozenset(fit.predecessors)): fit for fit in known}
-    out = []
-    for k, j in enumerate(order := [int(i) for i in order]):
-        fit = at_hand.get((j, frozenset(order[:k])))
-        out.append(model.fit(table, order[:k], [j]) if fit is None else fit)
-    return out
+def loss_along(scores: LocalScores, order: Sequence[int]) -> float:
+    """Return the loss of all variables, each given all that come before it in an order."""
+    return sum(scores.losses(((j, tuple(sorted(order[:k]))) for k, j in enumerate(order)), Effort.ROUND))

@@ -2,18 +2,19 @@
 
 The score of an order is the sum, over variables, of the loss of its model given the parents chosen among its predecessors,
 plus a penalty per parent (extended BIC). A later order can only score better if some variable gains a parent that now comes
-after it, so the moves tried are those that bring a wished parent `k` before the variable `i` that wishes it (score test):
+after it, so the moves tried are those that bring a wished parent `k` before the variable `i` that promising it (score test):
 either `k` moves in front of `i`, or `i` moves behind `k`. Variables in between that do not depend on `i` (or that `k` does
 not depend on) keep their place relative to the others, so that no more edges are given up than the move demands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from heterodag.models.node_fits import Parents
-from heterodag.models.parent_choice import EQUAL, ParentChoice, Task, as_bits
+from heterodag.runtime.work import OutOfTime
+from heterodag.scores.fit import Parents
+from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
 #: Moves past longer paths are tried among at most this many variables.
 FAR_LIMIT = 50
@@ -37,20 +38,20 @@ class State:
 
 @dataclass(frozen=True)
 class Move:
-    """Bring `parent` before `child`, who wishes it: move the parent forwards, or the child backwards."""
+    """Bring `parent` before `child`, who promising it: move the parent forwards, or the child backwards."""
 
     child: int
     parent: int
     forwards: bool
 
 
-def start_state(choice: ParentChoice, order: list[int], parents: dict[int, Parents]) -> State:
+def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, Parents]) -> State:
     """Choose every variable's parents among its predecessors, starting from what is known."""
     tasks, before = [], 0
     for j in order:
-        tasks.append(Task(j, before, parents.get(j, ())))
+        tasks.append(Choice(j, before, parents.get(j, ())))
         before |= 1 << j
-    found = choice.choose(tasks)
+    found = choices.choose(tasks)
     return State(
         list(order),
         {t.target: p for t, (_, p) in zip(tasks, found, strict=True)},
@@ -59,64 +60,77 @@ def start_state(choice: ParentChoice, order: list[int], parents: dict[int, Paren
 
 
 def refine_order(
-    choice: ParentChoice,
+    choices: ParentChoices,
     state: State,
-    out_of_time: Callable[[], bool] = lambda: False,
+    screen: ParentChoices | None = None,
     allowed: Callable[[list[int]], bool] = lambda order: True,
 ) -> State:
     """Move variables while the score falls; never returns an order that scores worse than the one given.
 
     Passes first try reversals and moves that cost no edge; when these are exhausted, and only among at most
     `FAR_LIMIT` variables, also moves past a longer path. After the first pass only variables near a change are tried.
+    Moves are screened by a quick estimate, on fewer rows if `screen` is given. If time runs out, the best order so far is
+    the result.
     """
+    work = choices.scores.work
     near, far = set(state.order), set(state.order) if len(state.order) <= FAR_LIMIT else set[int]()
-    while (near or far) and not out_of_time():
+    left = 1.0
+    while (near or far) and not work.over:
         direct = bool(near)
-        moves = all_moves(choice, state, near if direct else far, direct)
-        new = _pass(choice, state, moves, out_of_time, allowed)
+        new = _pass(choices, state, near if direct else far, direct, choices if screen is None else screen, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}
         touched = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
         touched |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
         near, far = (touched, far | touched if far else far) if direct else (touched, touched)
-        state = new
+        state, left = new, 0.6 * left
+        work.report(1.0 - left)
     return state
 
 
 def _pass(
-    choice: ParentChoice,
+    choices: ParentChoices,
     state: State,
-    moves: list[Move],
-    out_of_time: Callable[[], bool],
+    near: set[int],
+    direct: bool,
+    screen: ParentChoices,
     allowed: Callable[[list[int]], bool],
 ) -> State:
     """Evaluate moves, the promising ones thoroughly, and make those that still help, the best of a chunk first."""
-    for start in range(0, len(moves), CHUNK):
-        if out_of_time():
-            break
-        some = moves[start : start + CHUNK]
-        roughly = evaluate(choice, state, some, thorough=False)
-        some = [move for move, gain in zip(some, roughly, strict=True) if gain > -choice.penalty]
-        gains = evaluate(choice, state, some)
-        for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
-            if gain <= EQUAL or out_of_time():
-                break
-            new = apply(choice, state, move)
-            if new is not None and new.total < state.total - EQUAL and allowed(new.order):
-                state = new
+    try:
+        moves = all_moves(choices, state, near, direct)
+        for start in range(0, len(moves), CHUNK):
+            some = screened(screen, state, moves[start : start + CHUNK])
+            gains = evaluate(choices, state, some)
+            for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
+                if gain <= EQUAL:
+                    break
+                new = apply(choices, state, move)
+                if new is not None and new.total < state.total - EQUAL and allowed(new.order):
+                    state = new
+    except OutOfTime:
+        pass
     return state
 
 
-def all_moves(choice: ParentChoice, state: State, near: set[int], direct: bool) -> list[Move]:
+def screened(screen: ParentChoices, state: State, moves: list[Move]) -> list[Move]:
+    """Return the moves that a quick estimate does not rule out."""
+    losses = screen.scores.losses(state.parents.items())
+    own = {j: loss + screen.penalty * len(state.parents[j]) for j, loss in zip(state.parents, losses, strict=True)}
+    roughly = evaluate(screen, State(state.order, state.parents, own), moves, thorough=False)
+    return [move for move, gain in zip(moves, roughly, strict=True) if gain > -screen.penalty]
+
+
+def all_moves(choices: ParentChoices, state: State, near: set[int], direct: bool) -> list[Move]:
     """Return the moves that would let a variable have a wished parent that comes after it.
 
     `direct` ones reverse an edge or meet no path from the variable to the parent; the others meet a longer path.
     """
-    choice.fits.prepare_gains((j, state.parents[j]) for j in state.order)
+    choices.scores.prepare_gains((j, state.parents[j]) for j in state.order)
     position = {j: at for at, j in enumerate(state.order)}
     pairs = [
         (i, k)
         for i in state.order
-        for k in choice.wishes((i, state.parents[i]))
+        for k in choices.promising((i, state.parents[i]))
         if position[k] > position[i] and (i in near or k in near)
     ]
     above = {k: _ancestors_of(k, state) for k in {k for _, k in pairs}}
@@ -158,7 +172,7 @@ def _ancestors_of(k: int, state: State) -> set[int]:
     return found
 
 
-def _tasks(choice: ParentChoice, state: State, move: Move) -> tuple[list[int], list[Task]]:
+def _tasks(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
     """Return the order after a move and the choices it makes necessary: parents lost, or wished ones now available."""
     changed = _rearranged(state, move)
     if changed is None:
@@ -173,28 +187,28 @@ def _tasks(choice: ParentChoice, state: State, move: Move) -> tuple[list[int], l
     for j in segment:
         parents = state.parents[j]
         lost = any(not before >> i & 1 for i in parents)
-        if lost or any((before & ~old[j]) >> i & 1 for i in choice.wishes((j, parents))):
-            tasks.append(Task(j, before, parents))
+        if lost or any((before & ~old[j]) >> i & 1 for i in choices.promising((j, parents))):
+            tasks.append(Choice(j, before, parents))
         before |= 1 << j
     return state.order[:at] + segment + state.order[at + len(segment) :], tasks
 
 
-def evaluate(choice: ParentChoice, state: State, moves: list[Move], thorough: bool = True) -> list[float]:
+def evaluate(choices: ParentChoices, state: State, moves: list[Move], thorough: bool = True) -> list[float]:
     """Return by how much each move lowers the score."""
-    tasks = [_tasks(choice, state, move)[1] for move in moves]
-    choice.choose((task for some in tasks for task in some), thorough)
+    tasks = [_tasks(choices, state, move)[1] for move in moves]
+    choices.choose((task for some in tasks for task in some), thorough)
     return [
-        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choice.choose(some, thorough), strict=True))
+        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some, thorough), strict=True))
         for some in tasks
     ]
 
 
-def apply(choice: ParentChoice, state: State, move: Move) -> State | None:
+def apply(choices: ParentChoices, state: State, move: Move) -> State | None:
     """Return the state after a move."""
-    order, tasks = _tasks(choice, state, move)
+    order, tasks = _tasks(choices, state, move)
     if not tasks:
         return None
     parents, scores = dict(state.parents), dict(state.scores)
-    for task, (score, chosen) in zip(tasks, choice.choose(tasks), strict=True):
+    for task, (score, chosen) in zip(tasks, choices.choose(tasks), strict=True):
         parents[task.target], scores[task.target] = chosen, score
     return State(order, parents, scores)

@@ -11,18 +11,19 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic
-from heterodag.models.node_fits import Parents
-from heterodag.models.parent_choice import ParentChoice
+from heterodag.scores.fit import Effort, Fit, Parents
+from heterodag.scores.parent_choice import ParentChoices
 
-#: While ordering, a model keeps at most so many parents, those of most worth; a wrong order collects false ones.
+#: While ordering, a model keeps at most so many parents, those that contribute most; a wrong order collects false ones.
 MAX_PARENTS = 6
 
 
 class SparseRounds:
     """Scores of the remaining variables given the parents chosen for them among the placed ones."""
 
-    def __init__(self, choice: ParentChoice, d: int, statistic: Statistic) -> None:
-        self.choice, self.statistic = choice, statistic
+    def __init__(self, choices: ParentChoices, statistic: Statistic) -> None:
+        self.scores, self.penalty, self.statistic = choices.scores, choices.penalty, statistic
+        d = self.scores.d
         self.parents: dict[int, Parents] = dict.fromkeys(range(d), ())
         self._gains = np.zeros((d, d))
         self._scores = np.zeros(d)
@@ -32,32 +33,27 @@ class SparseRounds:
         """Return the scores of the remaining variables."""
         if newest:
             gains = self._gains[np.ix_(remaining, newest)]
-            touched = np.flatnonzero((gains > self.choice.penalty).any(axis=1))
+            touched = np.flatnonzero((gains > self.penalty).any(axis=1))
             changed = []
             for at in touched:
                 j = remaining[at]
-                enter = [newest[i] for i in np.flatnonzero(gains[at] > self.choice.penalty)]
+                enter = [newest[i] for i in np.flatnonzero(gains[at] > self.penalty)]
                 self.parents[j] = tuple(sorted({*self.parents[j], *enter}))
                 changed.append(j)
             self._update(changed)
         return self._scores[remaining]
 
     def _update(self, targets: list[int]) -> None:
-        fits = self.choice.fits
-        keys = [(j, self.parents[j]) for j in targets]
-        fits.losses(keys, squares=False)
-        keys = [(j, self._cleared(j)) for j in targets]
-        fits.losses(keys, squares=False)
+        fits = self.scores.fits(((j, self.parents[j]) for j in targets), Effort.ROUND)
+        keys = [(fit.target, self._cleared(fit)) for fit in fits]
         self.parents |= dict(keys)
-        fits.prepare_gains(keys)
+        self.scores.prepare_gains(keys, Effort.ROUND)
         for key in keys:
-            self._gains[key[0]] = fits.gains(key)
-        for part, U in fits.latents(keys):
+            self._gains[key[0]] = self.scores.gains(key)
+        for part, U in self.scores.residuals(keys, Effort.ROUND):
             self._scores[np.asarray(targets)[part]] = self.statistic(U)
 
-    def _cleared(self, j: int) -> Parents:
-        """Return the parents of a fitted model less those not worth half their penalty."""
-        parents = self.parents[j]
-        worth = self.choice.fits.known[j, parents].worth
-        ranked = sorted(zip(worth, parents, strict=True), reverse=True)[:MAX_PARENTS]
-        return tuple(sorted(i for value, i in ranked if value > 0.5 * self.choice.penalty))
+    def _cleared(self, fit: Fit) -> Parents:
+        """Return the parents of a fitted model less those that do not contribute half their penalty."""
+        ranked = sorted(zip(fit.contributions, fit.parents, strict=True), reverse=True)[:MAX_PARENTS]
+        return tuple(sorted(i for value, i in ranked if value > 0.5 * self.penalty))

@@ -13,8 +13,8 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.errors import MissingExtraError
-from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
 from heterodag.scm.mechanism import Mechanism, fit_mechanism
+from heterodag.scores.make import ScoreSettings, score_settings
 
 if TYPE_CHECKING:
     from heterodag.scm.model import HeteroscedasticSCM
@@ -33,13 +33,13 @@ class HeteroscedasticMechanism(InvertibleFunctionalCausalModel):  # type: ignore
 
     Parameters
     ----------
-    model : ConditionalModel
+    model : ScoreSettings
         What `fit` fits.
     mechanism : Mechanism or None
         What was fitted; its parents are numbered as DoWhy hands them over.
     """
 
-    def __init__(self, model: ConditionalModel, mechanism: Mechanism | _Reordered | None = None) -> None:
+    def __init__(self, model: ScoreSettings, mechanism: Mechanism | _Reordered | None = None) -> None:
         self.model = model
         self.mechanism = mechanism
 
@@ -78,7 +78,7 @@ def dowhy_model(scm: HeteroscedasticSCM) -> Any:
     import scipy.stats
 
     model = gcm.InvertibleStructuralCausalModel(scm.to_networkx())
-    kind = ConditionalModel(scm.parametrization, scm.form, TEST_RIDGE)
+    kind = score_settings(scm.parametrization, scm.form)
     for mechanism in scm.mechanisms:
         name = scm.names[mechanism.target]
         ordered = get_ordered_predecessors(model.graph, name)

@@ -3,7 +3,8 @@
 One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form`` and
 ``parametrization``; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), the coefficients
 ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these units,
-``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` and ``converged``.
+``extremes`` (two rows of the parents), the ``covariance`` of the coefficients,
+``objective`` (the penalised loss of the fit) and ``converged``.
 
 With splines each mechanism also has ``curves``, one entry per parent: null where it enters by a straight line only, else
 the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients, intervals, curves, as SciPy's
@@ -24,11 +25,11 @@ from heterodag._version import __version__
 from heterodag.core.design import Basis, linear_basis
 from heterodag.core.gaussian import FORMS, Array
 from heterodag.core.graph import is_dag
-from heterodag.core.solver import Coefficients
+from heterodag.core.layout import Coefficients
 from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
 from heterodag.errors import DataError
-from heterodag.models.conditional import Conditionals
 from heterodag.scm.mechanism import MECHANISMS, Mechanism
+from heterodag.scores.fit import Effort, LinearFit
 
 FORMAT, FORMAT_VERSION = "heterodag-scm", 1
 
@@ -38,7 +39,7 @@ def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parame
     content = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
         "form": form, "parametrization": parametrization, "names": names,
-        "mechanisms": [_to_json(m, names) | _basis_to_json(m.conditional) for m in mechanisms],
+        "mechanisms": [_to_json(m, names) | _basis_to_json(m.fit) for m in mechanisms],
     }  # fmt: skip
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     part = path.with_name(path.name + ".part")
@@ -59,17 +60,17 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
         "scale": mechanism.scale.tolist(),
         "extremes": mechanism.extremes.tolist(),
         "covariance": mechanism.covariance.tolist(),
-        "objective": float(mechanism.conditional.objective[0]),
-        "converged": bool(mechanism.conditional.converged[0]),
+        "objective": mechanism.fit.loss,
+        "converged": mechanism.fit.converged,
     }
 
 
-def _basis_to_json(conditional: Conditionals) -> dict[str, Any]:
+def _basis_to_json(fit: LinearFit) -> dict[str, Any]:
     """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
-    basis, strengths = conditional.basis, conditional.strengths
+    basis, strengths = fit.basis, fit.strengths
     if not isinstance(basis, SplineBasis) or strengths is None:
         return {}
-    return {"curves": [_curves_to_json(c, own) for c, own in zip(basis.columns, strengths[:, :, 0].T, strict=True)]}
+    return {"curves": [_curves_to_json(c, own) for c, own in zip(basis.columns, strengths.T, strict=True)]}
 
 
 def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | None:
@@ -123,17 +124,16 @@ def _mechanism(part: dict[str, Any], target: int, names: list[str], form: str) -
     parents = tuple(names.index(name) for name in part["parents"])
     k, (basis, strengths) = len(parents), _read_basis(part, len(parents))
     width = basis.width if isinstance(basis, SplineBasis) else k + 1
-    size = Coefficients(form, width).size
+    size = Coefficients(FORMS[form], width).size
     scale = _numbers(part, "scale", (k + 1,))
     _require(bool((scale > 0).all()), f"scale of '{part['name']}'")
     theta = _numbers(part, "theta", (size,))
-    conditional = Conditionals(
-        form, tuple(range(k)), (k,), theta[:, None],
-        np.array([float(part["objective"])]), np.array([bool(part["converged"])]),
-        basis, strengths,
+    fit = LinearFit(
+        FORMS[form], k, tuple(range(k)), float(part["objective"]), bool(part["converged"]),
+        np.zeros(k), Effort.FINAL, theta, basis, strengths,
     )  # fmt: skip
     return Mechanism(
-        target, parents, conditional, _numbers(part, "location", (k + 1,)), scale,
+        target, parents, fit, _numbers(part, "location", (k + 1,)), scale,
         _numbers(part, "extremes", (2, k)), _numbers(part, "covariance", (size, size)),
     )  # fmt: skip
 
@@ -144,11 +144,11 @@ def _read_basis(part: dict[str, Any], k: int) -> tuple[Basis, Array | None]:
         return linear_basis, None
     given, name = part["curves"], part["name"]
     _require(isinstance(given, list) and len(given) == k, f"curves of '{name}', one entry per parent")
-    strengths, columns = np.full((2, k, 1), np.inf), []
+    strengths, columns = np.full((2, k), np.inf), []
     for position, own in enumerate(given):
         columns.append(LINE if own is None else _read_curves(own | {"name": name}))
         if own is not None:
-            strengths[:, position, 0] = _numbers(own | {"name": name}, "strengths", (2,))
+            strengths[:, position] = _numbers(own | {"name": name}, "strengths", (2,))
     _require(bool((strengths > 0).all()), f"strengths of '{name}'")
     return SplineBasis(tuple(columns), tuple(column.width for column in columns)), strengths
 

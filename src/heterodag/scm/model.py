@@ -13,7 +13,6 @@ from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, ancestors, descendants, topological_order
 from heterodag.errors import ParameterError, check_integer, check_number
 from heterodag.io.inputs import check_data, column_index, column_labels, warn_not_converged
-from heterodag.models.conditional import TEST_RIDGE, ConditionalModel
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.scm.attribution import log_spread_shares, variance_shares
@@ -22,6 +21,7 @@ from heterodag.scm.interventions import Actions, Set, read_actions
 from heterodag.scm.mechanism import Mechanism, fit_mechanism
 from heterodag.scm.propagate import abduct, propagate, stream
 from heterodag.scm.reading import read_adjacency, read_host, read_rows
+from heterodag.scores.make import score_settings
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -107,14 +107,16 @@ class HeteroscedasticSCM:
         missing : {"refuse", "drop"}, default="refuse"
             Rows with missing values: an error that counts them, or left out with a warning that does.
         """
-        model = ConditionalModel(parametrization, form, TEST_RIDGE)
+        settings = score_settings(parametrization, form)
         array, found = check_data(X, missing)
         labels = _checked_names(names, column_labels(array.shape[1], found))
         graph = read_adjacency(adjacency, labels)
         topological_order(graph)  # refuses a cycle before any fit
         with single_threaded():
-            parts = [fit_mechanism(array, j, np.flatnonzero(graph[:, j]).tolist(), model) for j in range(len(labels))]
-        warn_not_converged([p.target for p in parts if not p.conditional.converged.all()], labels)
+            parts = [
+                fit_mechanism(array, j, np.flatnonzero(graph[:, j]).tolist(), settings) for j in range(len(labels))
+            ]
+        warn_not_converged([p.target for p in parts if not p.fit.converged], labels)
         return cls(labels, parts, form, parametrization)
 
     def save(self, path: str | Path) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from heterodag.core.gaussian import Mask
-from heterodag.models.node_fits import Key, NodeFits, Parents
+from heterodag.scores.fit import Key, Parents
+from heterodag.scores.local import LocalScores
 
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3
@@ -21,11 +22,6 @@ EQUAL = 0.05
 
 #: A choice under way: asks for losses of models, gets them, and returns its score and parents.
 _Choosing = Generator[list[Key], list[float], tuple[float, Parents]]
-
-
-def parent_penalty(n: int, d: int) -> float:
-    """Return what a parent must gain: the extended BIC, ln n for its two coefficients and ln d for the choice."""
-    return float(np.log(n) + np.log(d))
 
 
 def entry_gain(d: int) -> float:
@@ -43,7 +39,7 @@ def as_bits(columns: Iterable[int]) -> int:
 
 
 @dataclass(frozen=True)
-class Task:
+class Choice:
     """Choose parents of `target` among `allowed` (a bit per column), starting from `start`."""
 
     target: int
@@ -67,50 +63,51 @@ class Limits:
         )
 
 
-class ParentChoice:
+class ParentChoices:
     """Scores of variables given what is allowed to them: loss plus penalty of the parents chosen. Lower is better."""
 
-    def __init__(self, fits: NodeFits, penalty: float, limits: Limits | None = None, trials: int = TRIALS) -> None:
-        d = fits.table.shape[1]
-        self.fits, self.penalty, self.trials, self.entry = fits, penalty, trials, entry_gain(d)
-        self.limits = Limits(((),) * d, (0,) * d) if limits is None else limits
-        self._wishes: dict[Key, tuple[int, ...]] = {}
+    def __init__(
+        self, scores: LocalScores, penalty: float, limits: Limits | None = None, trials: int = TRIALS
+    ) -> None:
+        self.scores, self.penalty, self.trials, self.entry = scores, penalty, trials, entry_gain(scores.d)
+        self.limits = Limits(((),) * scores.d, (0,) * scores.d) if limits is None else limits
+        self._promising: dict[Key, tuple[int, ...]] = {}
         self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
 
-    def choose(self, tasks: Iterable[Task], thorough: bool = True) -> list[tuple[float, Parents]]:
-        """Return the score and the parents of every task.
+    def choose(self, choices: Iterable[Choice], thorough: bool = True) -> list[tuple[float, Parents]]:
+        """Return the score and the parents of every choice.
 
         Not `thorough`, only the most promising variable is tried at each step and none leaves: a quick estimate.
         """
-        tasks = list(tasks)
+        choices = list(choices)
         running = {
             (t.target, t.allowed, thorough): self._choosing(t, thorough)
-            for t in tasks
+            for t in choices
             if (t.target, t.allowed, thorough) not in self._done
         }
         asked = {name: next(choosing) for name, choosing in running.items()}
         while asked:
-            self.fits.losses(key for keys in asked.values() for key in keys)
+            self.scores.losses(key for keys in asked.values() for key in keys)
             for name, keys in list(asked.items()):
                 try:
-                    asked[name] = running[name].send(self.fits.losses(keys))
+                    asked[name] = running[name].send(self.scores.losses(keys))
                 except StopIteration as end:
                     self._done[name] = end.value
                     del asked[name]
-        return [self._done[t.target, t.allowed, thorough] for t in tasks]
+        return [self._done[t.target, t.allowed, thorough] for t in choices]
 
-    def wishes(self, key: Key) -> Sequence[int]:
+    def promising(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
-        if key not in self._wishes:
-            gains = self.fits.gains(key)
-            wished = np.flatnonzero(gains > self.entry)
-            self._wishes[key] = tuple(wished[np.argsort(-gains[wished], kind="stable")].tolist())
-        return self._wishes[key]
+        if key not in self._promising:
+            gains = self.scores.gains(key)
+            some = np.flatnonzero(gains > self.entry)
+            self._promising[key] = tuple(some[np.argsort(-gains[some], kind="stable")].tolist())
+        return self._promising[key]
 
-    def _choosing(self, task: Task, thorough: bool) -> _Choosing:
-        j, allowed = task.target, task.allowed & ~self.limits.forbidden[task.target]
+    def _choosing(self, choice: Choice, thorough: bool) -> _Choosing:
+        j, allowed = choice.target, choice.allowed & ~self.limits.forbidden[choice.target]
         fixed = self.limits.required[j]
-        parents = tuple(sorted({*(i for i in task.start if allowed >> i & 1), *fixed}))
+        parents = tuple(sorted({*(i for i in choice.start if allowed >> i & 1), *fixed}))
         (loss,) = yield [(j, parents)]
         score = loss + self.penalty * len(parents)
         while True:
@@ -125,19 +122,19 @@ class ParentChoice:
             score, parents = better
 
     def _larger(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
-        tried = [i for i in self.wishes((j, parents)) if allowed >> i & 1][: self.trials]
+        tried = [i for i in self.promising((j, parents)) if allowed >> i & 1][: self.trials]
         return [tuple(sorted((*parents, i))) for i in tried]
 
     def _smaller(self, j: int, parents: Parents) -> list[Parents]:
         """Return the sets without one of the parents that contribute least."""
-        ranked = np.argsort(self.fits.known[j, parents].worth, kind="stable")
+        ranked = np.argsort(self.scores.fits([(j, parents)])[0].contributions, kind="stable")
         free = [i for i in ranked if parents[i] not in self.limits.required[j]]
         return [parents[:i] + parents[i + 1 :] for i in free[: self.trials]]
 
     def _exchanged(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
         """Return sets in which one parent gives way to another variable."""
         smaller = self._smaller(j, parents)[:TRIALS]
-        self.fits.prepare_gains((j, some) for some in smaller)
+        self.scores.prepare_gains((j, some) for some in smaller)
         sets = {larger for some in smaller for larger in self._larger(j, some, allowed)[:TRIALS]}
         return sorted(sets - {parents})
 

@@ -13,18 +13,20 @@ is the same unless a value sits on the edge of rounding, which one table in some
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from heterodag.core.gaussian import Array, Mask
+from heterodag.core.gaussian import Array, Form
 from heterodag.core.solver import free_swing
 from heterodag.core.table import Table
 from heterodag.errors import MissingExtraError
-from heterodag.models.fitted import Fitted
 from heterodag.runtime.threads import one_torch_thread
+from heterodag.scores.curves import CurveFitter
+from heterodag.scores.drop_one import DropOne
+from heterodag.scores.fit import Effort, Fit, Key, Parents
 
 #: Share of the rows that decide when to stop.
 _HELD_OUT = 0.2
@@ -58,39 +60,97 @@ class Networks:
 
 
 @dataclass(frozen=True, eq=False)
-class NeuralConditionals(Fitted):
-    """Fits by networks; predictions need NumPy only.
+class NetworkFit(Fit):
+    """A model by networks; predictions need NumPy only.
 
     Attributes
     ----------
-    centre, scale : (k,) median and signed quartile range of the standardised predecessors.
-    networks : the weights.
+    centre, scale : (k,) median and signed quartile range of the standardised parents.
+    networks : the weights, of one target.
     """
 
-    form: str
-    predecessors: tuple[int, ...]
-    targets: tuple[int, ...]
     centre: Array
     scale: Array
     networks: Networks
-    objective: Array
-    converged: Mask
 
     def predictors(self, table: Table, rows: slice) -> tuple[Array, Array, Array | float]:
-        """Return `A`, `s` and `m` of every target on some rows."""
-        x = _inputs(table.take(self.predecessors, rows), self.centre, self.scale)
+        """Return `A`, `s` and `m` on some rows."""
+        x = _inputs(table.take(self.parents, rows), self.centre, self.scale)
         net = self.networks
         hidden = np.tanh(net.inner @ x + net.bias[..., None])
         out = np.einsum("mph,mphn->mpn", net.outer, hidden) + net.level[..., None]
-        location = net.location[:, None] if self.form == "natural" else 0.0
+        location = net.location[:, None] if self.form.locations else 0.0
         return out[:, 0], out[:, 1], location
 
-    def part(self, which: slice) -> NeuralConditionals:
-        """Return the fits of some of the targets."""
-        return replace(
-            self, targets=self.targets[which], objective=self.objective[which], converged=self.converged[which],
-            networks=Networks(*(array[which] for array in self.networks.arrays())),
-        )  # fmt: skip
+
+@dataclass(frozen=True)
+class NetworkFitter:
+    """Trains networks; the fitter interface that `LocalScores` asks."""
+
+    form: Form
+    seed: int
+    hidden: int = 4
+    comparable = False
+
+    def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
+        """Return the models with the same parents together: they are trained as one batch."""
+        by_parents: dict[Parents, list[Key]] = {}
+        for key in keys:
+            by_parents.setdefault(key[1], []).append(key)
+        return iter(by_parents.values())
+
+    gain_batches = batches
+
+    def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
+        """Refuse: networks are not compared by score tests (`comparable` says so)."""
+        raise NotImplementedError
+
+    def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
+        """Return the standardised residuals (models, n)."""
+        return np.array([fit.residuals(table) for fit in fits])
+
+    def without(self, table: Table, key: Key, tested: Sequence[int]) -> DropOne:
+        """Test parents with splines instead: networks have no likelihood ratio to speak of."""
+        return CurveFitter(self.form).without(table, key, tested)
+
+    def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
+        """Train the networks of every target given the same parents."""
+        targets, parents = [j for j, _ in keys], keys[0][1]
+        X = np.round(table.take(parents), _DECIMALS)
+        centre, scale = _robust_scaling(X)
+        networks, losses = self._first_weights(parents, targets, starts), np.full(len(targets), 0.5)
+        if parents:
+            Y = np.round(table.take(targets), _DECIMALS)
+            networks, losses = _train(self.form, self.seed, _inputs(X, centre, scale), Y, networks)
+        return [
+            NetworkFit(
+                self.form, j, parents, table.shape[0] * float(losses[i]), True, np.zeros(len(parents)), effort,
+                centre, scale, Networks(*(array[i : i + 1] for array in networks.arrays())),
+            )
+            for i, j in enumerate(targets)
+        ]  # fmt: skip
+
+    def _first_weights(self, parents: Parents, targets: Sequence[int], starts: Sequence[Fit | None]) -> Networks:
+        """Return small random inner weights and zero outer ones (the constant model), or those of the start."""
+        m, k, hidden = len(targets), len(parents), self.hidden
+        weights = Networks(
+            np.empty((m, 2, hidden, k)),
+            np.empty((m, 2, hidden)),
+            np.zeros((m, 2, hidden)),
+            np.zeros((m, 2)),
+            np.zeros(m),
+        )
+        for i, (target, start) in enumerate(zip(targets, starts, strict=True)):
+            weights.bias[i] = np.random.default_rng([self.seed, target]).uniform(-1.0, 1.0, (2, hidden))
+            for place, column in enumerate(parents):
+                draws = np.random.default_rng([self.seed, target, column]).normal(size=(2, hidden))
+                weights.inner[i, :, :, place] = draws / np.sqrt(k)
+            if isinstance(start, NetworkFit) and start.parents:
+                places = [parents.index(j) for j in start.parents]
+                weights.inner[i][:, :, places] = start.networks.inner[0]
+                for own, old in zip(weights.arrays()[1:], start.networks.arrays()[1:], strict=True):
+                    own[i] = old[0]
+        return weights
 
 
 def _inputs(x: Array, centre: Array, scale: Array) -> Array:
@@ -107,64 +167,7 @@ def _robust_scaling(x: Array) -> tuple[Array, Array]:
     return centre, spread * np.where(lean < 0, -1.0, 1.0)
 
 
-def fit_networks(
-    form: str,
-    hidden: int,
-    seed: int,
-    table: Table,
-    predecessors: Sequence[int],
-    targets: Sequence[int],
-    previous: NeuralConditionals | None = None,
-) -> NeuralConditionals:
-    """Train the networks of every target given the same predecessors.
-
-    Parameters
-    ----------
-    form : {"natural", "location-scale"}
-        Of the two predictors.
-    hidden, seed : int
-        Hidden units; seed of the first weights, the held-out rows and the batches.
-    table, predecessors, targets
-        As in `ConditionalModel.fit`.
-    previous : NeuralConditionals, optional
-        Fits of these targets given the first of these predecessors, to start from.
-    """
-    X = np.round(table.take(predecessors), _DECIMALS)
-    centre, scale = _robust_scaling(X)
-    start = _first_weights(hidden, seed, tuple(predecessors), tuple(targets), previous)
-    networks, losses = start, np.full(len(targets), 0.5)
-    if len(predecessors):
-        Y = np.round(table.take(targets), _DECIMALS)
-        networks, losses = _train(form, seed, _inputs(X, centre, scale), Y, start)
-    done = np.ones(len(targets), dtype=bool)
-    return NeuralConditionals(form, tuple(predecessors), tuple(targets), centre, scale, networks, losses, done)
-
-
-def _first_weights(
-    hidden: int,
-    seed: int,
-    predecessors: tuple[int, ...],
-    targets: tuple[int, ...],
-    previous: NeuralConditionals | None,
-) -> Networks:
-    """Return small random inner weights and zero outer ones (the constant model), or the previous weights."""
-    m, k = len(targets), len(predecessors)
-    inner, bias = np.empty((m, 2, hidden, k)), np.empty((m, 2, hidden))
-    for i, target in enumerate(targets):
-        bias[i] = np.random.default_rng([seed, target]).uniform(-1.0, 1.0, (2, hidden))
-        for j, column in enumerate(predecessors):
-            inner[i, :, :, j] = np.random.default_rng([seed, target, column]).normal(size=(2, hidden))
-    inner /= np.sqrt(max(k, 1))
-    fresh = Networks(inner, bias, np.zeros((m, 2, hidden)), np.zeros((m, 2)), np.zeros(m))
-    if previous is None or not previous.predecessors:
-        return fresh
-    kept = [previous.targets.index(t) for t in targets]
-    old = Networks(*(array[kept] for array in previous.networks.arrays()))
-    inner[..., : old.inner.shape[3]] = old.inner
-    return replace(old, inner=inner)
-
-
-def _train(form: str, seed: int, x: Array, y: Array, start: Networks) -> tuple[Networks, Array]:
+def _train(form: Form, seed: int, x: Array, y: Array, start: Networks) -> tuple[Networks, Array]:
     """Return the best weights of each target and its mean loss over all rows."""
     torch = import_torch()
     with one_torch_thread():
@@ -184,7 +187,7 @@ def import_torch() -> Any:
 class _Trainer:
     """The training loop; `best` holds each target's weights at its least held-out loss."""
 
-    def __init__(self, torch: Any, form: str, x: Array, y: Array, start: Networks, rng: np.random.Generator) -> None:
+    def __init__(self, torch: Any, form: Form, x: Array, y: Array, start: Networks, rng: np.random.Generator) -> None:
         n = x.shape[1]
         self.torch, self.form, self.rng, self.limit = torch, form, rng, free_swing(n)
         self.x, self.y = (torch.as_tensor(np.ascontiguousarray(a.T)) for a in (x, y))
@@ -192,7 +195,7 @@ class _Trainer:
         self.held, self.rows = np.split(shuffled, [max(1, int(_HELD_OUT * n))])
         self.weights = [torch.tensor(array, requires_grad=True) for array in start.arrays()]
         # Location-scale form has no use for the free location.
-        self.moving = self.weights if form == "natural" else self.weights[:-1]
+        self.moving = self.weights if form.locations else self.weights[:-1]
         self.best = [weight.detach().clone() for weight in self.weights]
         self.least = self._losses(self.held).detach()
 
@@ -227,7 +230,7 @@ class _Trainer:
         hidden = torch.tanh(torch.einsum("mphk,nk->nmph", inner, x) + bias)
         A, s = ((hidden * outer).sum(-1) + level).unbind(-1)
         h = torch.exp(0.5 * s)
-        e = h * (y - location) - A / h if self.form == "natural" else h * (y - A)
+        e = h * (y - location) - A / h if self.form.locations else h * (y - A)
         excess = torch.relu(torch.abs(s - s.detach().mean(0)) - self.limit)
         return (0.5 * (e * e - s + excess * excess)).mean(0)
 

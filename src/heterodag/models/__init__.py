@@ -1,1 +1,0 @@
-"""Conditional Gaussian models of one variable given others (Algorithm 1)."""

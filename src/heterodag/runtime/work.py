@@ -1,0 +1,104 @@
+"""How one fit runs: its workers, its clock and its progress. Made once per fit and handed down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+_Result = TypeVar("_Result")
+#: Called with the share of work done, in [0, 1].
+Progress = Callable[[float], None]
+#: With a time limit, so many jobs a worker are begun between two looks at the clock.
+_BETWEEN_CHECKS = 4
+
+
+class OutOfTime(Exception):
+    """The time given is over; whoever has an answer so far returns it."""
+
+
+class Work:
+    """Workers, time limit and progress of one fit.
+
+    Parameters
+    ----------
+    n_jobs : workers, as joblib understands it.
+    max_seconds : time from now on after which `check` raises `OutOfTime`; None sets no limit.
+    progress : called with the share of all work that is done.
+    """
+
+    def __init__(
+        self, n_jobs: int | None = None, max_seconds: float | None = None, progress: Progress | None = None
+    ) -> None:
+        self.workers = effective_n_jobs(n_jobs)
+        self._end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
+        self._progress, self._from, self._to, self._said = progress, 0.0, 1.0, 0.0
+        self._pool: Parallel | None = None
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Send the workers home."""
+        if self._pool is not None:
+            self._pool.__exit__(*error)
+            self._pool = None
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to travel: jobs are to hold data, not the pool that runs them."""
+        raise TypeError("Work stays in the process that began it; send what a job needs instead.")
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self._end
+
+    def check(self) -> None:
+        """Raise `OutOfTime` when the time is over."""
+        if self.over:
+            raise OutOfTime
+
+    @contextmanager
+    def grace(self) -> Iterator[None]:
+        """Let what must be said at the end be said, whatever the clock says."""
+        end, self._end = self._end, float("inf")
+        try:
+            yield
+        finally:
+            self._end = end
+
+    def map(self, function: Callable[..., _Result], jobs: Sequence[tuple[Any, ...]]) -> list[_Result]:
+        """Run jobs, in parallel if there are enough; none depends on another, so the answer is the same."""
+        if self.workers == 1 or len(jobs) < self.workers:
+            found = []
+            for job in jobs:
+                self.check()
+                found.append(function(*job))
+            return found
+        if self._pool is None:  # kept until the end: it hands the table to its processes only once
+            self._pool = Parallel(n_jobs=self.workers)
+            self._pool.__enter__()
+        shared: list[_Result] = []
+        at_once = len(jobs) if self._end == float("inf") else _BETWEEN_CHECKS * self.workers
+        for start in range(0, len(jobs), at_once):
+            self.check()
+            shared += self._pool(delayed(function)(*job) for job in jobs[start : start + at_once])
+        return shared
+
+    def stage(self, start: float, end: float) -> None:
+        """Let the next reports, from 0 to 1, stand for this part of the whole."""
+        self._from, self._to = start, end
+
+    def tick(self, share: float) -> None:
+        """Report, and raise `OutOfTime` when the time is over: for work that can only be given up."""
+        self.check()
+        self.report(share)
+
+    def report(self, share: float) -> None:
+        """Say how much of the present stage is done; what was said before is never taken back."""
+        self._said = max(self._said, self._from + (self._to - self._from) * min(max(share, 0.0), 1.0))
+        if self._progress is not None:
+            self._progress(self._said)

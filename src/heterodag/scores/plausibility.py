@@ -1,0 +1,46 @@
+"""Is the noise of fitted models normal? Likelihoods are compared only where it is for at least one variable.
+
+In a heteroscedastic causal model the residuals of every variable are normal given its causes, and those of roots always. If
+those of all variables are far from it, differences of likelihood tell how badly normal noise fits, not who causes whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import shapiro
+
+from heterodag.scores.fit import Parents
+from heterodag.scores.local import LocalScores
+
+#: Residuals are far from normal when the Shapiro-Wilk statistic is below this and its p-value below the next.
+FAR_FROM_NORMAL, FAR_LEVEL = 0.99, 1e-3
+#: Rows that are looked at; with more, tiny deviations would count.
+_ROWS = 5000
+
+
+@dataclass(frozen=True)
+class Plausibility:
+    """How normal the residuals of a graph's models are; decided once per fit.
+
+    Attributes
+    ----------
+    best : the largest Shapiro-Wilk statistic among the variables.
+    far : whether the residuals of all variables are far from normal.
+    """
+
+    best: float
+    far: bool
+
+
+def judge(scores: LocalScores, parents: Mapping[int, Parents]) -> Plausibility:
+    """Return how normal the residuals of all variables are, given their parents."""
+    n, best, far = scores.n_rows, 0.0, True
+    seen = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
+    for _, U in scores.residuals(list(parents.items())):
+        for row in U[:, seen]:
+            W, p = shapiro(row)
+            best, far = max(best, float(W)), far and W < FAR_FROM_NORMAL and p < FAR_LEVEL
+    return Plausibility(best, bool(far))
