@@ -7,15 +7,16 @@ import pytest
 from experiment_helpers import without_times
 
 from heterodag.experiments.catalogue import EXPERIMENTS
-from heterodag.experiments.run_cell import Task
-from heterodag.experiments.runner import Progress, RunSettings, run_tasks
+from heterodag.experiments.display import Progress
+from heterodag.experiments.run_cell import CellTask
+from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
 
 def test_a_cluster_gives_the_rows_of_a_serial_run_also_when_a_worker_is_killed(tmp_path):
     distributed = pytest.importorskip("distributed")
     cells = EXPERIMENTS["dimensionality"].cells("smoke", ["VarSort", "NPVar", "HOST-paper"])
-    tasks = [Task(cell) for cell in cells]
+    tasks = [CellTask(cell) for cell in cells]
     serial = run_tasks(tasks, RowStore(tmp_path / "serial"), RunSettings(n_jobs=1))
     killed = []
     with distributed.LocalCluster(
@@ -32,7 +33,7 @@ def test_a_cluster_gives_the_rows_of_a_serial_run_also_when_a_worker_is_killed(t
 
         settings = RunSettings(backend="dask", scheduler=cluster.scheduler_address)
         store = RowStore(tmp_path / "cluster")
-        run_tasks(tasks, store, settings, Progress(finished=kill_one))
+        run_tasks(tasks, store, settings, progress=Progress(finished=kill_one))
     assert killed
     lines = store.path.read_text().splitlines()
     assert len(lines) == len(cells) == 24

@@ -11,8 +11,10 @@ import pytest
 from experiment_helpers import Failing, Killed, Reversed, Sleeper, task, without_times
 
 from heterodag.errors import HeterodagError, ParameterError
-from heterodag.experiments.processes import ProcessPool, Stopped
-from heterodag.experiments.runner import Progress, RunSettings, run_tasks
+from heterodag.experiments import processes
+from heterodag.experiments.display import Progress
+from heterodag.experiments.processes import CellProcess, ProcessPool, Stopped
+from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
 PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
@@ -24,7 +26,7 @@ def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):
     progress = Progress(
         lambda t: seen.append(("started", t.cell.name)), lambda t, r: seen.append(("finished", r["cell"]))
     )
-    rows = run_tasks(tasks, RowStore(tmp_path), RunSettings(max_seconds=3, n_jobs=2), progress)
+    rows = run_tasks(tasks, RowStore(tmp_path), RunSettings(max_seconds=3, n_jobs=2), progress=progress)
     found = {row["method"]: row for row in rows}
     assert {method: row["status"] for method, row in found.items()} == {
         "Sleeper": "timeout", "Failing": "error", "Killed": "error", "Reversed": "done",
@@ -59,6 +61,22 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
     two = run_tasks(tasks, RowStore(tmp_path / "two"), RunSettings(n_jobs=2))
     assert without_times(one) == without_times(two)
     assert len(one) == 4
+
+
+def test_a_process_that_starts_too_slowly_makes_a_row(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "START", 1e-4)
+    (row,) = run_tasks([task(Reversed())], RowStore(tmp_path), RunSettings(n_jobs=1))
+    assert row["status"] == "timeout"
+    assert row["message"] == "Reversed was not run: its process did not start within 0.0001 seconds."
+    assert row["seconds"] == 1e-4
+
+
+def test_an_ended_process_leaves_no_file_open():
+    process = CellProcess()
+    assert process.kill().startswith("Its process was killed by signal 9")
+    assert process._lines.get(timeout=60) == b""  # its output was read to the end
+    assert all(file.closed for file in (process._errors, process._process.stdin, process._process.stdout))
+    assert process.kill() == ""
 
 
 def test_a_stopped_pool_runs_nothing_more():

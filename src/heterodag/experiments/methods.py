@@ -64,7 +64,7 @@ METHODS = {
 
 def get_method(name: str) -> Method:
     """Return a method by its name, in capitals or not; raise `ParameterError` with all names otherwise."""
-    found = {known.lower(): method for known, method in METHODS.items()}.get(str(name).lower())
+    found = {method.name.lower(): method for method in METHODS.values()}.get(str(name).lower())
     if found is None:
         raise ParameterError("methods", f"be among {', '.join(METHODS)}", name)
     return found

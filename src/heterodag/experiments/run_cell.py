@@ -27,7 +27,7 @@ SMALL_STEPS = 40
 
 
 @dataclass(frozen=True)
-class Task:
+class CellTask:
     """A cell with what its name does not hold: a user's own estimator, or a user's own table and graph."""
 
     cell: Cell
@@ -35,12 +35,12 @@ class Task:
     table: tuple[Array, Adjacency] | None = None
 
 
-def run_cell(task: Task, report: Report) -> None:
+def run_cell(task: CellTask, report: Report) -> None:
     """Compute the columns of a cell's row, and report them as they come.
 
     Parameters
     ----------
-    task : Task
+    task : CellTask
         The cell, with a user's own estimator or table if it has one.
     report : callable
         Called with the new columns and the name of the next step. What was reported before a time limit counts.
@@ -102,7 +102,7 @@ class _Fitted:
     edge_seconds: float
 
 
-def _fit(task: Task, X: Array, report: Report) -> _Fitted:
+def _fit(task: CellTask, X: Array, report: Report) -> _Fitted:
     cell = task.cell
     method = (
         METHODS[cell.method] if task.estimator is None else Method(cell.method, "", lambda _: task.estimator, True)

@@ -57,15 +57,16 @@ def summarise(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame:
     lines = []
     for measure in experiment.measures:
         for series in series_of(experiment, measure):
-            for (graph, n, d, method), found in sorted(groups.items(), key=_sorting):
+            for (graph, n, d, method), found in sorted(groups.items(), key=lambda group: group[0]):
                 if method == series.method:
                     place = {"measure": measure.title, "graph": graph, "n": n, "d": d}
                     lines.append(place | summary_line(found, measure, series))
     return pd.DataFrame(lines)
 
 
-def _sorting(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[Any, ...]:
-    return item[0]
+def versions(rows: Iterable[Row]) -> list[str]:
+    """Return the versions of heterodag that made the rows, as far as these say so."""
+    return sorted({str(row["heterodag"]) for row in rows if row.get("heterodag")})
 
 
 def summary_line(rows: list[Row], measure: Measure, series: Series) -> dict[str, Any]:
