@@ -10,7 +10,7 @@ from test_figures import check_lines
 
 from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.figures import draw
-from heterodag.experiments.outputs import as_csv, digest, summary_of
+from heterodag.experiments.outputs import as_csv, source_note, summary_of
 from heterodag.experiments.store import RowStore
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,8 +40,8 @@ def test_tables_and_pictures_were_made_from_these_rows(name):
     numbers = as_csv(summary_of(EXPERIMENTS[name], rows_of(name)))
     assert (RESULTS / f"{name}.csv").read_text(encoding="utf-8") == numbers
     if name != "sachs":
-        assert digest(numbers) in (PICTURES / f"{name}.svg").read_text(encoding="utf-8")
-        assert digest(numbers).encode() in (PICTURES / f"{name}.png").read_bytes()
+        assert source_note(numbers) in (PICTURES / f"{name}.svg").read_text(encoding="utf-8")
+        assert source_note(numbers).encode() in (PICTURES / f"{name}.png").read_bytes()
 
 
 def test_a_redrawn_figure_shows_the_stored_numbers():

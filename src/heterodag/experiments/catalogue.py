@@ -9,7 +9,7 @@ from itertools import product
 from heterodag.errors import ParameterError, check_choice
 from heterodag.experiments.cells import Cell, DataSet
 
-GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
+SPARSE = ("ER-1", "ER-2", "SF-1", "SF-2")
 DENSE = ("ER-4", "SF-4")
 #: The paper's methods; HOST twice, as the paper describes it and as it is here.
 PAPER = ("VarSort", "EqVar", "NPVar", "HOST-paper", "HOST", "DiffAN")
@@ -33,8 +33,7 @@ class Scale:
     large_n: int
     dense_d: int
     sachs: tuple[int, int]
-    graphs: tuple[str, ...] = GRAPHS
-    few_graphs: tuple[str, ...] = GRAPHS
+    few_graphs: tuple[str, ...] = SPARSE
     budget: str = "full"
 
 
@@ -54,6 +53,11 @@ class Measure:
     column: str
     title: str
     better: str = "lower"
+
+    @property
+    def of_edges(self) -> bool:
+        """Whether it depends on the edge test, not on the order alone."""
+        return "TEST" in self.column
 
     def of(self, test: str) -> str:
         """Return the column for an edge test; measures of the order have the same for all."""
@@ -112,11 +116,11 @@ def _simulated(
 
 
 def _by_size(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.graphs, scale.sizes, (scale.d,), scale.repeats)
+    return _simulated(SPARSE, scale.sizes, (scale.d,), scale.repeats)
 
 
 def _by_dimension(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.graphs, (scale.n,), scale.dimensions, scale.repeats)
+    return _simulated(SPARSE, (scale.n,), scale.dimensions, scale.repeats)
 
 
 def _by_both(scale: Scale) -> list[DataSet]:

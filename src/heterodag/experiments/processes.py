@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import queue
@@ -12,6 +13,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from heterodag.experiments.run_cell import CellTask, Row
@@ -177,14 +179,13 @@ class ProcessPool:
             return process
 
 
-_SHARED: list[ProcessPool] = []
-
-
 def run_on_worker(task: CellTask, max_seconds: float | None) -> Row:
     """Run a cell on a worker of a cluster, whose processes are kept between cells."""
-    import atexit
+    return _shared_pool().run(task, max_seconds)
 
-    if not _SHARED:
-        _SHARED.append(ProcessPool())
-        atexit.register(_SHARED[0].stop)
-    return _SHARED[0].run(task, max_seconds)
+
+@cache
+def _shared_pool() -> ProcessPool:
+    pool = ProcessPool()
+    atexit.register(pool.stop)
+    return pool

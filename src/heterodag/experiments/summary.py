@@ -75,7 +75,7 @@ def summary_line(rows: list[Row], measure: Measure, series: Series) -> dict[str,
     values = [row[key] for row in rows if row.get(key) is not None]
     mean, error, low, high = interval(values)
     return {
-        "method": series.method, "edges": series.test if "TEST" in measure.column else "", "label": series.label,
+        "method": series.method, "edges": series.test if measure.of_edges else "", "label": series.label,
         "runs": len(values),
         "timeouts": sum(row["status"] == "timeout" and row.get(key) is None for row in rows),
         "errors": sum(row["status"] == "error" and row.get(key) is None for row in rows),

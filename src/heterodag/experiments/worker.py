@@ -74,7 +74,3 @@ def _receive(stream: BinaryIO) -> Any:
 def _send(stream: BinaryIO, message: dict[str, Any]) -> None:
     stream.write(json.dumps(message).encode() + b"\n")
     stream.flush()
-
-
-if __name__ == "__main__":
-    main()
