@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from experiment_helpers import Failing, Killed, Reversed, Sleeper, task, without_times
+from typer.testing import CliRunner
 
+from heterodag.cli.app import app
 from heterodag.errors import HeterodagError, ParameterError
 from heterodag.experiments import processes
 from heterodag.experiments.display import Progress
@@ -45,8 +47,8 @@ def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):
 
 def test_what_was_found_before_the_limit_is_kept(tmp_path):
     # The own graph is there long before the second edge test can end.
-    slow = task(Reversed(), ("partial-correlation", "lcit"), n=20_000, d=30)
-    (row,) = run_tasks([slow], RowStore(tmp_path), RunSettings(max_seconds=4, n_jobs=1))
+    slow = task(Reversed(), ("partial-correlation", "lcit"), n=5_000, d=30)
+    (row,) = run_tasks([slow], RowStore(tmp_path), RunSettings(max_seconds=2.5, n_jobs=1))
     assert row["status"] == "timeout"
     assert row["message"].endswith("ended at edges by lcit.")
     assert row["order_divergence"] >= 0
@@ -103,12 +105,17 @@ def test_wrong_settings_are_refused(settings, said):
 
 # --- as a program -------------------------------------------------------------------------------------------
 
-COMMAND = [*PROGRAM, "reproduce", "sample-size", "--scale", "smoke", "--methods", "VarSort,NPVar", "--n-jobs", "2"]
+METHODS = "VarSort,EqVar,NPVar,HOST-paper"
+ARGUMENTS = ["reproduce", "dense", "--scale", "smoke", "--methods", METHODS]
 
 
-def start(out):
+def start(out, n_jobs=2):
     return subprocess.Popen(
-        [*COMMAND, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        [*PROGRAM, *ARGUMENTS, "--n-jobs", str(n_jobs), "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
     )
 
 
@@ -138,7 +145,7 @@ def is_running(pid):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert start(whole).wait(240) == 0
+    assert CliRunner().invoke(app, [*ARGUMENTS, "--n-jobs", "1", "--out", str(whole)]).exit_code == 0
     process = start(broken)
     wait_for_rows(broken / "rows.jsonl", 3, process)
     workers = children_of(process.pid)
@@ -149,7 +156,7 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     rows = broken / "rows.jsonl"
     before = rows.read_bytes()
     rows.write_bytes(before[:-30])
-    again = start(broken)
+    again = start(broken, n_jobs=1)
     out, err = again.communicate(timeout=240)
     assert again.returncode == 0
     assert "1 line of the store held no row" in err
@@ -158,8 +165,8 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     first, second = RowStore(whole), RowStore(broken)
     assert second.broken == 0
     assert without_times(first.rows()) == without_times(second.rows())
-    assert len(rows.read_text().splitlines()) == len(second.rows()) == 16
-    for name in ("sample-size.csv", "sample-size.svg", "sample-size.md"):
+    assert len(rows.read_text().splitlines()) == len(second.rows()) == 8
+    for name in ("dense.csv", "dense.svg", "dense.md"):
         assert (whole / name).read_bytes() == (broken / name).read_bytes()
     # The killed run's own processes have ended by themselves.
     assert not any(is_running(pid) for pid in workers)

@@ -124,7 +124,7 @@ def test_the_sachs_table_stands_beside_the_papers():
 def test_every_experiment_can_be_written_also_from_no_rows(tmp_path, name):
     experiment = EXPERIMENTS[name]
     kinds = {"csv", "md"} | (set() if name == "sachs" else {"svg", "png"})
-    files = write_outputs(experiment, invented(name, "quick"), tmp_path)
+    files = write_outputs(experiment, invented(name, "smoke"), tmp_path)
     assert {file.suffix[1:] for file in files} == kinds
     assert all(file.stat().st_size > 100 for file in files)
     assert (tmp_path / f"{name}.md").read_text().endswith(f"\n\nRows made by heterodag {__version__}.\n")

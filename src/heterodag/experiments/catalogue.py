@@ -33,12 +33,12 @@ class Scale:
     large_n: int
     dense_d: int
     sachs: tuple[int, int]
-    few_graphs: tuple[str, ...] = SPARSE
+    graphs: tuple[str, ...] = SPARSE
     budget: str = "full"
 
 
 SCALES = {
-    "smoke": Scale((200, 300), (5, 6), 5, 200, 1, 200, 9, (1, 200), few_graphs=("ER-1",), budget="small"),
+    "smoke": Scale((200, 300), (5, 6), 5, 200, 1, 200, 9, (1, 200), graphs=("ER-1",), budget="small"),
     "quick": Scale((500, 2000, 5000), (10, 20), 10, 500, 2, 5000, 10, (3, 700)),
     "full": Scale(
         (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), (10, 20, 30, 40, 50), 10, 500, 5, 5000, 10, (10, 700)
@@ -116,11 +116,11 @@ def _simulated(
 
 
 def _by_size(scale: Scale) -> list[DataSet]:
-    return _simulated(SPARSE, scale.sizes, (scale.d,), scale.repeats)
+    return _simulated(scale.graphs, scale.sizes, (scale.d,), scale.repeats)
 
 
 def _by_dimension(scale: Scale) -> list[DataSet]:
-    return _simulated(SPARSE, (scale.n,), scale.dimensions, scale.repeats)
+    return _simulated(scale.graphs, (scale.n,), scale.dimensions, scale.repeats)
 
 
 def _by_both(scale: Scale) -> list[DataSet]:
@@ -132,11 +132,11 @@ def _dense(scale: Scale) -> list[DataSet]:
 
 
 def _nonlinear(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.few_graphs, (scale.large_n,), (scale.d,), scale.repeats, "nonlinear")
+    return _simulated(scale.graphs, (scale.large_n,), (scale.d,), scale.repeats, "nonlinear")
 
 
 def _small(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.few_graphs, (scale.n,), (scale.d,), scale.repeats)
+    return _simulated(scale.graphs, (scale.n,), (scale.d,), scale.repeats)
 
 
 def _sachs(scale: Scale) -> list[DataSet]:
