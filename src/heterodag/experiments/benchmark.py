@@ -141,9 +141,10 @@ def benchmark(
     check_integer("verbose", verbose, low=0)
     chosen = tuple(check_choice("tests", test, SELECTIONS) for test in _listed("tests", tests))
     tables = _data_sets(data, check_integer("repeats", repeats, low=1))
+    estimators = _methods(methods)
     tasks = [
         CellTask(Cell(kind, name, chosen, digest=digest), estimator, table)
-        for kind, table in tables for name, estimator, digest in _methods(methods)
+        for kind, table in tables for name, estimator, digest in estimators
     ]  # fmt: skip
     _check_sendable(tasks)
     with tempfile.TemporaryDirectory() as scratch:

@@ -32,7 +32,7 @@ class CellTask:
 
     cell: Cell
     estimator: Any = None
-    table: tuple[Array, Adjacency] | None = None
+    table: tuple[Any, Adjacency] | None = None
 
 
 def run_cell(task: CellTask, report: Report) -> None:
@@ -46,7 +46,6 @@ def run_cell(task: CellTask, report: Report) -> None:
         Called with the new columns and the name of the next step. What was reported before a time limit counts.
     """
     cell = task.cell
-    report({}, "data")
     X, truth = load_data(cell.data) if task.table is None else task.table
     fitted = _fit(task, X, report)
     report({"true_edges": int(truth.sum())} | _fit_columns(fitted, truth), "edges")
