@@ -76,12 +76,9 @@ def growth_table(summary: pd.DataFrame) -> pd.DataFrame:
 
 def exponent(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the least-squares slope of log y on log x and its standard error (NaN for two points)."""
-    u, v = np.log(x), np.log(y)
-    if len(u) < 2:
+    from scipy.stats import linregress
+
+    if len(x) < 2:
         return float("nan"), float("nan")
-    centred = u - u.mean()
-    slope = float(centred @ v / (centred @ centred))
-    if len(u) == 2:
-        return slope, float("nan")
-    residual = v - v.mean() - slope * centred
-    return slope, float(np.sqrt(residual @ residual / (len(u) - 2) / (centred @ centred)))
+    line = linregress(np.log(x), np.log(y))
+    return float(line.slope), float(line.stderr) if len(x) > 2 else float("nan")

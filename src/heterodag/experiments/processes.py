@@ -79,12 +79,9 @@ class CellProcess:
 
     def kill(self) -> str:
         """End the process and all that it has started; return how it ended."""
-        if hasattr(os, "killpg"):
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self._process.kill()
-        else:
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (AttributeError, ProcessLookupError, PermissionError):  # Windows has no groups
             self._process.kill()
         self._process.wait()
         if self._errors.closed:
