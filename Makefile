@@ -1,5 +1,5 @@
 # make demo : set up, then the main job on the Sachs data
-# make test : set up, then lint, types and all tests, those of the DoWhy bridge in an environment of their own
+# make test : set up, then lint, types, all tests (those of the DoWhy bridge in an environment of their own), committed results
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -9,12 +9,12 @@ DOWHY  ?= .venv-dowhy
 export OMP_NUM_THREADS      ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types tests dowhy setup setup-dev clean
+.PHONY: demo test lint types tests check-docs dowhy setup setup-dev clean
 
 demo: setup
 	$(BIN)/heterodag demo --out heterodag-demo
 
-test: lint types tests dowhy
+test: lint types tests check-docs dowhy
 
 lint: setup-dev
 	$(BIN)/ruff check .
@@ -25,6 +25,10 @@ types: setup-dev
 
 tests: setup-dev
 	$(BIN)/python -m pytest -n 2 -q
+
+# Results, tables, pictures and pages in the repository: do they agree with each other and with what is said of them?
+check-docs: setup-dev
+	$(BIN)/python -m pytest -q benchmarks/checks
 
 # DoWhy caps SciPy below the newest: the same tests show that the package runs with that SciPy too.
 dowhy: $(DOWHY)/.installed

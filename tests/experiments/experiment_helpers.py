@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from heterodag.experiments.cells import Cell, DataSet
-from heterodag.experiments.run_cell import Task
+from heterodag.experiments.run_cell import CellTask
 
 
 class Reversed(BaseEstimator):
@@ -49,7 +49,7 @@ def data_set(n=60, d=4, repeat=0):
 
 
 def task(estimator, tests=(), **options):
-    return Task(Cell(data_set(**options), type(estimator).__name__, tests, digest="x"), estimator)
+    return CellTask(Cell(data_set(**options), type(estimator).__name__, tests, digest="x"), estimator)
 
 
 def without_times(rows):

@@ -1,14 +1,17 @@
 """A user's own benchmark: own classes and tables beside ours, rows that are kept, mistakes in one sentence."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from experiment_helpers import Failing, Reversed
 
 from heterodag import simulate
+from heterodag._version import __version__
 from heterodag.errors import DataError, HeterodagError, ParameterError
 from heterodag.experiments import benchmark
-from heterodag.experiments.benchmark import _estimator_digest, _methods
+from heterodag.experiments.benchmark import _methods
 from heterodag.metrics import order_divergence, shd
 
 
@@ -51,11 +54,48 @@ def test_own_tables_with_names_and_repeats():
         result.summary(["accuracy"])
 
 
+def digest_of(estimator):
+    return _methods({"a": estimator})[0][2]
+
+
+class Function(Reversed):
+    def __init__(self, function=None):
+        self.function = function
+
+
 def test_a_row_belongs_to_a_class_and_its_settings():
-    first, second = _methods({"a": Reversed, "b": Failing(random_state=3)})
-    assert first[2] != second[2]
+    assert digest_of(Reversed) != digest_of(Failing(random_state=3))
     # The seed is set by the cell; it is no part of the method.
-    assert _estimator_digest(Reversed(random_state=1)) == first[2]
+    assert digest_of(Reversed(random_state=1)) == digest_of(Reversed)
+    assert digest_of(Function(lambda x: 1)) != digest_of(Function(lambda x: 2))
+    assert digest_of(Function(lambda x: 1)) == digest_of(Function(lambda x: 1))
+
+
+def test_a_row_belongs_to_a_table_and_its_graph(tmp_path):
+    table = simulate(60, 3, random_state=1)
+    graphs = (table.adjacency, np.zeros((3, 3), dtype=int))
+    options = {"n_jobs": 1, "out": tmp_path}
+    first, second = (benchmark({"m": Reversed}, {"t": (table.X, graph)}, **options).rows for graph in graphs)
+    assert (first["true_edges"].item(), second["true_edges"].item()) == (table.adjacency.sum(), 0)
+    assert second["own_shd"].item() == 2
+
+
+def test_rows_of_another_version_are_run_again_with_a_sentence(tmp_path):
+    call = ({"mine": Reversed}, [{"n": 50, "d": 3}])
+    options = {"repeats": 2, "n_jobs": 1, "out": tmp_path}
+    benchmark(*call, **options)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(rows.read_text().replace(f'"heterodag": "{__version__}"', '"heterodag": "0.0.9"'))
+    old = rows.read_text()
+    said = f"^2 stored rows were made by heterodag 0.0.9, not {__version__}: they are run again.$"
+    with pytest.warns(UserWarning, match=said):
+        result = benchmark(*call, **options)
+    assert set(result.rows["heterodag"]) == {__version__}
+    assert rows.read_text().startswith(old)  # nothing is lost
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = benchmark(*call, **options)
+    pd.testing.assert_frame_equal(again.rows, result.rows)
 
 
 class Unpicklable(Reversed):

@@ -40,6 +40,10 @@ def test_other_tests_or_other_repeats_change_only_what_they_must():
     assert few.seed == many.seed
     assert few.test_seed("lcit") == many.test_seed("lcit")
     assert Cell(DATA, "HOST", budget="small").seed != many.seed
+    # The code of a user's method is part of the name of its cell, and of no seed.
+    changed = Cell(DATA, "HOST", digest="x")
+    assert changed.name != many.name
+    assert (changed.seed, changed.test_seed("lcit")) == (many.seed, many.test_seed("lcit"))
     assert DataSet("simulated", 500, 10, 3, "ER-1", "linear", "code").seed != DATA.seed
 
 

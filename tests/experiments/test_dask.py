@@ -4,25 +4,26 @@ import os
 import signal
 
 import pytest
-from experiment_helpers import without_times
+from experiment_helpers import data_set, without_times
 
-from heterodag.experiments.catalogue import EXPERIMENTS
-from heterodag.experiments.run_cell import Task
-from heterodag.experiments.runner import Progress, RunSettings, run_tasks
+from heterodag.experiments.cells import Cell
+from heterodag.experiments.display import Progress
+from heterodag.experiments.run_cell import CellTask
+from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
 
 def test_a_cluster_gives_the_rows_of_a_serial_run_also_when_a_worker_is_killed(tmp_path):
     distributed = pytest.importorskip("distributed")
-    cells = EXPERIMENTS["dimensionality"].cells("smoke", ["VarSort", "NPVar", "HOST-paper"])
-    tasks = [Task(cell) for cell in cells]
+    names = ("VarSort", "NPVar", "HOST-paper")
+    tasks = [CellTask(Cell(data_set(repeat=k), name, ("gam-classical",))) for k in range(8) for name in names]
     serial = run_tasks(tasks, RowStore(tmp_path / "serial"), RunSettings(n_jobs=1))
     killed = []
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
         workers = [nanny.pid for nanny in cluster.workers.values()]
-        assert len(set(workers)) == 3
+        assert len(set(workers)) == 2
         assert os.getpid() not in workers
 
         def kill_one(task, row):
@@ -32,9 +33,9 @@ def test_a_cluster_gives_the_rows_of_a_serial_run_also_when_a_worker_is_killed(t
 
         settings = RunSettings(backend="dask", scheduler=cluster.scheduler_address)
         store = RowStore(tmp_path / "cluster")
-        run_tasks(tasks, store, settings, Progress(finished=kill_one))
+        run_tasks(tasks, store, settings, progress=Progress(finished=kill_one))
     assert killed
     lines = store.path.read_text().splitlines()
-    assert len(lines) == len(cells) == 24
+    assert len(lines) == len(tasks) == 24
     assert without_times(RowStore(tmp_path / "cluster").rows()) == without_times(serial)
     assert {row["status"] for row in serial} == {"done"}

@@ -86,7 +86,7 @@ def test_missing_sizes_leave_gaps_not_zeros():
 
 
 def test_our_host_stands_out_and_pictures_are_the_same_every_time():
-    figure, summary = drawn("dimensionality", invented("dimensionality"))
+    figure, summary = drawn("dimensionality", invented("dimensionality", "quick"))
     widths = {line.get_label(): line.get_linewidth() for line in figure.axes[0].get_lines()}
     assert widths["HOST (heterodag)"] > 1.5 * max(w for label, w in widths.items() if label != "HOST (heterodag)")
     again = draw(summary, EXPERIMENTS["dimensionality"])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from heterodag._version import __version__
 from heterodag.cli.app import app
 from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.outputs import summary_of
@@ -68,6 +69,13 @@ def test_some_methods_and_a_time_limit(tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["timeout", "timeout", "done", "done"]
     assert len(RowStore(tmp_path).rows()) == 2
+    # Rows of another version count, and are named.
+    stored = (tmp_path / "rows.jsonl").read_text()
+    (tmp_path / "rows.jsonl").write_text(stored.replace(f'"heterodag": "{__version__}"', '"heterodag": "0.0.9"'))
+    result = run(*arguments)
+    assert "2 cells: 2 done, 0 timeout, 0 error (0 run now, 2 were there)" in result.output
+    assert f"Some rows were made by heterodag 0.0.9 and count as they are; this is {__version__}." in result.output
+    assert (tmp_path / "sachs.md").read_text().endswith("Rows made by heterodag 0.0.9.\n")
 
 
 @pytest.mark.parametrize(

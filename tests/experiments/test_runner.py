@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 from experiment_helpers import Failing, Killed, Reversed, Sleeper, task, without_times
+from typer.testing import CliRunner
 
+from heterodag.cli.app import app
 from heterodag.errors import HeterodagError, ParameterError
-from heterodag.experiments.processes import ProcessPool, Stopped
-from heterodag.experiments.runner import Progress, RunSettings, run_tasks
+from heterodag.experiments import processes
+from heterodag.experiments.display import Progress
+from heterodag.experiments.processes import CellProcess, ProcessPool, Stopped
+from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
 PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
@@ -24,7 +28,7 @@ def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):
     progress = Progress(
         lambda t: seen.append(("started", t.cell.name)), lambda t, r: seen.append(("finished", r["cell"]))
     )
-    rows = run_tasks(tasks, RowStore(tmp_path), RunSettings(max_seconds=3, n_jobs=2), progress)
+    rows = run_tasks(tasks, RowStore(tmp_path), RunSettings(max_seconds=3, n_jobs=2), progress=progress)
     found = {row["method"]: row for row in rows}
     assert {method: row["status"] for method, row in found.items()} == {
         "Sleeper": "timeout", "Failing": "error", "Killed": "error", "Reversed": "done",
@@ -43,8 +47,8 @@ def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):
 
 def test_what_was_found_before_the_limit_is_kept(tmp_path):
     # The own graph is there long before the second edge test can end.
-    slow = task(Reversed(), ("partial-correlation", "lcit"), n=20_000, d=30)
-    (row,) = run_tasks([slow], RowStore(tmp_path), RunSettings(max_seconds=4, n_jobs=1))
+    slow = task(Reversed(), ("partial-correlation", "lcit"), n=5_000, d=30)
+    (row,) = run_tasks([slow], RowStore(tmp_path), RunSettings(max_seconds=2.5, n_jobs=1))
     assert row["status"] == "timeout"
     assert row["message"].endswith("ended at edges by lcit.")
     assert row["order_divergence"] >= 0
@@ -59,6 +63,22 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
     two = run_tasks(tasks, RowStore(tmp_path / "two"), RunSettings(n_jobs=2))
     assert without_times(one) == without_times(two)
     assert len(one) == 4
+
+
+def test_a_process_that_starts_too_slowly_makes_a_row(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "START", 1e-4)
+    (row,) = run_tasks([task(Reversed())], RowStore(tmp_path), RunSettings(n_jobs=1))
+    assert row["status"] == "timeout"
+    assert row["message"] == "Reversed was not run: its process did not start within 0.0001 seconds."
+    assert row["seconds"] == 1e-4
+
+
+def test_an_ended_process_leaves_no_file_open():
+    process = CellProcess()
+    assert process.kill().startswith("Its process was killed by signal 9")
+    assert process._lines.get(timeout=60) == b""  # its output was read to the end
+    assert all(file.closed for file in (process._errors, process._process.stdin, process._process.stdout))
+    assert process.kill() == ""
 
 
 def test_a_stopped_pool_runs_nothing_more():
@@ -85,12 +105,17 @@ def test_wrong_settings_are_refused(settings, said):
 
 # --- as a program -------------------------------------------------------------------------------------------
 
-COMMAND = [*PROGRAM, "reproduce", "sample-size", "--scale", "smoke", "--methods", "VarSort,NPVar", "--n-jobs", "2"]
+METHODS = "VarSort,EqVar,NPVar,HOST-paper"
+ARGUMENTS = ["reproduce", "dense", "--scale", "smoke", "--methods", METHODS]
 
 
-def start(out):
+def start(out, n_jobs=2):
     return subprocess.Popen(
-        [*COMMAND, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        [*PROGRAM, *ARGUMENTS, "--n-jobs", str(n_jobs), "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
     )
 
 
@@ -120,7 +145,7 @@ def is_running(pid):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert start(whole).wait(240) == 0
+    assert CliRunner().invoke(app, [*ARGUMENTS, "--n-jobs", "1", "--out", str(whole)]).exit_code == 0
     process = start(broken)
     wait_for_rows(broken / "rows.jsonl", 3, process)
     workers = children_of(process.pid)
@@ -131,7 +156,7 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     rows = broken / "rows.jsonl"
     before = rows.read_bytes()
     rows.write_bytes(before[:-30])
-    again = start(broken)
+    again = start(broken, n_jobs=1)
     out, err = again.communicate(timeout=240)
     assert again.returncode == 0
     assert "1 line of the store held no row" in err
@@ -140,8 +165,8 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     first, second = RowStore(whole), RowStore(broken)
     assert second.broken == 0
     assert without_times(first.rows()) == without_times(second.rows())
-    assert len(rows.read_text().splitlines()) == len(second.rows()) == 16
-    for name in ("sample-size.csv", "sample-size.svg", "sample-size.md"):
+    assert len(rows.read_text().splitlines()) == len(second.rows()) == 8
+    for name in ("dense.csv", "dense.svg", "dense.md"):
         assert (whole / name).read_bytes() == (broken / name).read_bytes()
     # The killed run's own processes have ended by themselves.
     assert not any(is_running(pid) for pid in workers)

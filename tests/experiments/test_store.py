@@ -1,8 +1,6 @@
-"""The store of rows: torn and wrong lines, several rows a cell, several writers."""
+"""The store of rows: torn and wrong lines, several rows a cell, rows of other versions."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from experiment_helpers import data_set
@@ -86,16 +84,16 @@ def test_a_timeout_is_run_again_only_with_more_time(tmp_path):
     assert store.missing(CELLS[:2], 10, retry=True) == CELLS[:2]
 
 
-def test_two_processes_can_write_at_once(tmp_path):
-    program = (
-        "import sys; from pathlib import Path; from heterodag.runtime.jsonlines import append_object\n"
-        "for k in range(100): append_object(Path(sys.argv[1]), {'who': sys.argv[2], 'k': k, 'long': 'x' * 5000})"
-    )
-    path = tmp_path / "rows.jsonl"
-    writers = [subprocess.Popen([sys.executable, "-c", program, str(path), who]) for who in "ab"]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
-    found = [(line["who"], line["k"]) for line in map(json.loads, path.read_text().splitlines())]
-    assert sorted(found) == [(who, k) for who in "ab" for k in range(100)]
+def test_rows_of_another_version_count_unless_one_version_is_asked_for(tmp_path):
+    stored(tmp_path, row(CELLS[0], heterodag="0.0.9"), row(CELLS[1], heterodag="2.0"), row(CELLS[2]))
+    assert RowStore(tmp_path).missing(CELLS[:3]) == []
+    store = RowStore(tmp_path, "2.0")
+    assert store.broken == 0
+    assert store.missing(CELLS[:3]) == [CELLS[0], CELLS[2]]
+    assert [found["cell"] for found in store.outdated(CELLS[:2])] == [CELLS[0].name]
+    store.add(row(CELLS[0], heterodag="2.0"))
+    assert store.outdated(CELLS[:2]) == RowStore(tmp_path, "2.0").outdated(CELLS[:2]) == []
+    assert len(store.path.read_text().splitlines()) == 4  # nothing is lost
 
 
 def test_a_folder_that_cannot_be_used_gets_one_sentence(tmp_path):

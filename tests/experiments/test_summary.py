@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from heterodag._version import __version__
 from heterodag.experiments.catalogue import EXPERIMENTS, ORDER, SHD
 from heterodag.experiments.growth import exponent, growth_table, runtime_summary
 from heterodag.experiments.outputs import summary_of, tables_of, write_outputs
@@ -123,8 +124,9 @@ def test_the_sachs_table_stands_beside_the_papers():
 def test_every_experiment_can_be_written_also_from_no_rows(tmp_path, name):
     experiment = EXPERIMENTS[name]
     kinds = {"csv", "md"} | (set() if name == "sachs" else {"svg", "png"})
-    files = write_outputs(experiment, invented(name, "quick"), tmp_path)
+    files = write_outputs(experiment, invented(name, "smoke"), tmp_path)
     assert {file.suffix[1:] for file in files} == kinds
     assert all(file.stat().st_size > 100 for file in files)
+    assert (tmp_path / f"{name}.md").read_text().endswith(f"\n\nRows made by heterodag {__version__}.\n")
     empty = write_outputs(experiment, [], tmp_path / "empty")
     assert {file.suffix for file in empty} == {".csv", ".md"}

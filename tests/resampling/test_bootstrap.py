@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 
 import joblib
 import numpy as np
@@ -25,6 +24,7 @@ from heterodag import (
     bootstrap,
     simulate,
 )
+from heterodag._version import __version__
 from heterodag.core.graph import is_dag
 
 FAST = {"selection": "partial-correlation"}
@@ -40,16 +40,19 @@ def result(data):
     return bootstrap(HOST(**FAST), data.to_frame(), 12, random_state=3)
 
 
+FITS = []
+
+
 class Fake(BaseEstimator):
-    """An estimator whose graph is 0 -> 1 in resamples with a positive mean, and 1 -> 0 otherwise."""
+    """An estimator whose graph is 0 -> 1 in resamples with a positive mean, and 1 -> 0 otherwise; counts in FITS."""
 
     def __init__(self, stop_at=None, random_state=None):
         self.stop_at = stop_at
         self.random_state = random_state
 
     def fit(self, X):
-        Fake.fits = getattr(Fake, "fits", 0) + 1
-        if self.stop_at is not None and Fake.fits > self.stop_at:
+        FITS.append(self)
+        if self.stop_at is not None and len(FITS) > self.stop_at:
             raise KeyboardInterrupt
         forward = np.asarray(X)[:, 0].mean() > 0
         self.adjacency_ = np.array([[0, int(forward)], [int(not forward), 0]])
@@ -59,7 +62,7 @@ class Fake(BaseEstimator):
 
 @pytest.fixture
 def table():
-    Fake.fits = 0
+    FITS.clear()
     return np.random.default_rng(0).standard_normal((40, 2))
 
 
@@ -171,6 +174,65 @@ def test_a_store_of_something_else_is_refused(data, tmp_path, change, said):
     assert store.read_bytes() == before
 
 
+def test_two_lambdas_are_two_models(table, tmp_path):
+    store = tmp_path / "runs.jsonl"
+    bootstrap(Fake(stop_at=None), table, 1, random_state=0, store=store)
+    for model in (HOST(normality=lambda x: 1.0), HOST(normality=lambda x: 2.0)):
+        with pytest.raises(HeterodagError, match="of another model"):
+            bootstrap(model, table, 1, random_state=0, store=store)
+    other = tmp_path / "lambdas.jsonl"
+    bootstrap(EqVar(selection=lambda x, y, Z: 0.0), table, 1, random_state=0, store=other)
+    with pytest.raises(HeterodagError, match="of another model"):
+        bootstrap(EqVar(selection=lambda x, y, Z: 1.0), table, 1, random_state=0, store=other)
+    assert bootstrap(EqVar(selection=lambda x, y, Z: 0.0), table, 2, random_state=0, store=other).n_resamples == 2
+
+
+def test_two_classes_of_one_name_are_two_models(table, tmp_path):
+    def made(level):
+        class Mine(Fake):
+            def fit(self, X):
+                return super().fit(X + level)
+
+        return Mine()
+
+    store = tmp_path / "runs.jsonl"
+    first = bootstrap(made(1), table, 2, random_state=0, store=store)
+    assert np.array_equal(bootstrap(made(1), table, 2, random_state=0, store=store).orders, first.orders)
+    with pytest.raises(HeterodagError, match="of another model"):
+        bootstrap(made(2), table, 2, random_state=0, store=store)
+
+
+@pytest.mark.parametrize(("version", "said"), [("0.0.9", "0.0.9, not"), (None, "(version unknown), not")])
+def test_a_store_of_another_version_is_refused(table, tmp_path, version, said):
+    store = tmp_path / "runs.jsonl"
+    bootstrap(Fake(), table, 1, random_state=0, store=store)
+    header, *rest = store.read_text(encoding="utf-8").splitlines()
+    changed = {key: value for key, value in json.loads(header).items() if key != "heterodag"}
+    changed |= {} if version is None else {"heterodag": version}
+    store.write_text("\n".join([json.dumps(changed), *rest, ""]), encoding="utf-8")
+    before = store.read_bytes()
+    with pytest.raises(HeterodagError) as caught:
+        bootstrap(Fake(), table, 2, random_state=0, store=store)
+    assert f"holds resamples of heterodag {said} {__version__}; choose another file or delete it." in str(
+        caught.value
+    )
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_call_draws_one_seed_from_a_generator(table, tmp_path, n_jobs):
+    given, expected = np.random.default_rng(8), np.random.default_rng(8)
+    own = np.random.default_rng(9)
+    with joblib.parallel_config(backend="threading"):
+        bootstrap(
+            Fake(random_state=own), table, 5, random_state=given, n_jobs=n_jobs, store=tmp_path / f"{n_jobs}.jsonl"
+        )
+    expected.integers(2**63)
+    assert given.bit_generator.state == expected.bit_generator.state
+    # The model's own generator is not used: its resamples get seeds of the bootstrap.
+    assert own.bit_generator.state == np.random.default_rng(9).bit_generator.state
+
+
 def test_a_file_that_is_no_store_is_left_alone(table, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("my notes\n", encoding="utf-8")
@@ -184,11 +246,11 @@ def test_a_file_that_is_no_store_is_left_alone(table, tmp_path):
 
 def test_an_interrupt_gives_what_is_finished(table, tmp_path):
     whole = bootstrap(Fake(), table, 10, random_state=0)
-    Fake.fits = 0
+    FITS.clear()
     with pytest.warns(DataWarning, match="Interrupted after 4 of 10 resamples"):
         part = bootstrap(Fake(stop_at=4), table, 10, random_state=0, store=tmp_path / "runs.jsonl")
     assert np.array_equal(part.adjacencies, whole.adjacencies[:4])
-    Fake.fits = 0
+    FITS.clear()
     with pytest.raises(KeyboardInterrupt):
         bootstrap(Fake(stop_at=0), table, 10, random_state=0)
 
@@ -218,7 +280,10 @@ def test_ctrl_c_with_two_workers(tmp_path):
     while time.monotonic() < deadline and not (store.exists() and store.read_text(encoding="utf-8").count("\n") > 3):
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    try:
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()  # it has work for hours if it does not hear
     assert running.returncode == 0, err
     assert "finished" in out
     assert "Interrupted after" in out
@@ -261,12 +326,9 @@ def test_wrong_arguments_get_one_sentence(table, arguments, said):
     assert said in str(caught.value)
 
 
-def test_the_consensus_is_a_dag_with_the_true_edges(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = bootstrap(HOST(), data.to_frame(), 15, random_state=0)
-    assert is_dag(found.consensus(0.0))
-    frame = found.frame()
+def test_the_result_has_a_consensus_and_a_frame(result):
+    assert is_dag(result.consensus(0.0))
+    frame = result.frame()
     assert len(frame) == 12
     assert frame["directed"].is_monotonic_decreasing
-    assert found.names == ["x0", "x1", "x2", "x3"]
+    assert result.names == ["x0", "x1", "x2", "x3"]

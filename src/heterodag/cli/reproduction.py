@@ -6,15 +6,17 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+from heterodag._version import __version__
 from heterodag.cli.terminal import Screen
 from heterodag.errors import HeterodagError, MissingExtraError
-from heterodag.experiments.catalogue import EXPERIMENTS, SCALES, Experiment, get_experiments
+from heterodag.experiments.catalogue import EXPERIMENTS, SCALES, get_experiments
 from heterodag.experiments.costs import in_words, total_seconds
 from heterodag.experiments.methods import get_method
 from heterodag.experiments.outputs import write_outputs
 from heterodag.experiments.reproduce import Outcome, run_experiments
 from heterodag.experiments.runner import RunSettings
 from heterodag.experiments.store import RowStore
+from heterodag.experiments.summary import versions
 
 _SHOWN = 5
 
@@ -25,12 +27,10 @@ def list_experiments(screen: Screen, max_seconds: float | None) -> None:
     for experiment in EXPERIMENTS.values():
         times = [in_words(total_seconds(experiment.cells(scale), max_seconds)) for scale in SCALES]
         rows.append([experiment.name, *times, experiment.setting])
-    everything = [cell for e in EXPERIMENTS.values() for cell in e.cells("full")]
-    together = [
-        in_words(total_seconds((c for e in EXPERIMENTS.values() for c in e.cells(scale)), max_seconds))
-        for scale in SCALES
-    ]
-    rows.append(["all", *together, f"{len({cell.name for cell in everything})} cells; experiments share cells"])
+    everything = {scale: [cell for e in EXPERIMENTS.values() for cell in e.cells(scale)] for scale in SCALES}
+    together = [in_words(total_seconds(cells, max_seconds)) for cells in everything.values()]
+    count = len({cell.name for cell in everything["full"]})
+    rows.append(["all", *together, f"{count} cells; experiments share cells"])
     screen.table(["name", *SCALES, "the paper's setting"], rows)
     screen.say("Times are guesses for one core; the work divides by the cores used. The paper's scale is full.")
 
@@ -71,13 +71,9 @@ def reproduce(
             f"Interrupted; {stored} finished cells are in {out}: give the same command again to go on."
         ) from None
     with screen.busy("Writing tables and figures"):
-        written = [file for e in experiments for file in write_outputs(e, _shown_rows(e, out, scale), out)]
+        store = RowStore(out)  # also rows of methods that were not asked for now are shown
+        written = [file for e in experiments for file in write_outputs(e, store.rows(e.cells(scale)), out)]
     _say_outcome(screen, outcome, out, written)
-
-
-def _shown_rows(experiment: Experiment, out: Path, scale: str) -> list[dict[str, object]]:
-    """Return all rows of the experiment at this scale, also of methods that were not asked for now."""
-    return RowStore(out).rows(experiment.cells(scale))
 
 
 def _say_outcome(screen: Screen, outcome: Outcome, out: Path, written: list[Path]) -> None:
@@ -89,6 +85,11 @@ def _say_outcome(screen: Screen, outcome: Outcome, out: Path, written: list[Path
     there = len(outcome.rows) - len(outcome.new)
     ends = f"{outcome.count('done')} done, {outcome.count('timeout')} timeout, {outcome.count('error')} error"
     screen.say(f"{len(outcome.cells)} cells: {ends} ({len(outcome.new)} run now, {there} were there).")
+    others = [version for version in versions(outcome.rows) if version != __version__]
+    if others:
+        screen.say(
+            f"Some rows were made by heterodag {', '.join(others)} and count as they are; this is {__version__}."
+        )
     failed = [row for row in outcome.rows if row["status"] == "error"]
     for row in failed[:_SHOWN]:
         screen.say(f"error in {row['cell']}: {row['message']}")

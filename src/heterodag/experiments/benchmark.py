@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import json
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heterodag._version import __version__
 from heterodag.core.graph import as_adjacency
 from heterodag.errors import DataError, HeterodagError, ParameterError, check_choice, check_integer
 from heterodag.experiments.cells import Cell, DataSet
-from heterodag.experiments.display import cell_progress
 from heterodag.experiments.methods import get_method
-from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
-from heterodag.experiments.summary import interval
+from heterodag.experiments.summary import interval, versions
 from heterodag.experiments.summary_tables import markdown, mean_and_interval
 from heterodag.independence.registry import SELECTIONS
 from heterodag.io.inputs import check_data
-from heterodag.runtime.fingerprints import describe_estimator, table_digest
+from heterodag.runtime.fingerprints import describe, short_digest, table_digest
 from heterodag.simulation import GRAPHS, MECHANISMS, VERSIONS, simulate_graph
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Digits of a digest in the name of a cell.
-DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +54,14 @@ class BenchmarkResult:
             )
         lines = []
         kind = ["graph", "mechanism", "n", "d", "method"]
-        for values in self.rows[kind].drop_duplicates().itertuples(index=False):
-            part = self.rows[(self.rows[kind] == list(values)).all(axis=1)]
+        for place in self.rows[kind].drop_duplicates().to_dict("records"):
+            part = self.rows[(self.rows[kind] == list(place.values())).all(axis=1)]
+            lost = {f"{status}s": int((part["status"] == status).sum()) for status in ("timeout", "error")}
             for measure in measures:
-                known = part[measure].dropna()
-                mean, error, low, high = interval([float(value) for value in known])
-                lost = {f"{status}s": int((part["status"] == status).sum()) for status in ("timeout", "error")}
-                place = dict(zip(kind, values, strict=True)) | {"measure": measure, "runs": len(known)}
-                lines.append(place | lost | {"mean": mean, "error": error, "low": low, "high": high})
+                values = [float(value) for value in part[measure].dropna()]
+                mean, error, low, high = interval(values)
+                counts = {"measure": measure, "runs": len(values)} | lost
+                lines.append(place | counts | {"mean": mean, "error": error, "low": low, "high": high})
         return pd.DataFrame(lines)
 
     def to_markdown(self, measure: str = "own_shd") -> str:
@@ -133,7 +128,8 @@ def benchmark(
     Notes
     -----
     Every seed is derived from the name of the data set and the method: all methods see the same tables, and adding
-    one changes nobody else's results. A stored row belongs to the class (its source included) and its settings.
+    one changes nobody else's results. A stored row belongs to the class (its code included), its settings, the table
+    and its graph, and the version of this package: rows of another version are run again, with a warning.
 
     Examples
     --------
@@ -145,9 +141,10 @@ def benchmark(
     check_integer("verbose", verbose, low=0)
     chosen = tuple(check_choice("tests", test, SELECTIONS) for test in _listed("tests", tests))
     tables = _data_sets(data, check_integer("repeats", repeats, low=1))
+    estimators = _methods(methods)
     tasks = [
-        Task(Cell(kind, name, chosen, digest=digest), estimator, table)
-        for kind, table in tables for name, estimator, digest in _methods(methods)
+        CellTask(Cell(kind, name, chosen, digest=digest), estimator, table)
+        for kind, table in tables for name, estimator, digest in estimators
     ]  # fmt: skip
     _check_sendable(tasks)
     with tempfile.TemporaryDirectory() as scratch:
@@ -157,12 +154,13 @@ def benchmark(
     return BenchmarkResult(pd.DataFrame(rows))
 
 
-def _run(tasks: list[Task], folder: Path, settings: RunSettings, show: bool) -> list[Row]:
-    store, cells = RowStore(folder), [task.cell for task in tasks]
-    left = {cell.name for cell in store.missing(cells, settings.max_seconds, settings.retry)}
-    missing = [task for task in tasks if task.cell.name in left]
-    with cell_progress(missing, show) as progress:
-        run_tasks(missing, store, settings, progress)
+def _run(tasks: list[CellTask], folder: Path, settings: RunSettings, show: bool) -> list[Row]:
+    store, cells = RowStore(folder, __version__), [task.cell for task in tasks]
+    if outdated := store.outdated(cells):
+        made = ", ".join(versions(outdated)) or "(version unknown)"
+        said = f"{len(outdated)} stored rows were made by heterodag {made}, not {__version__}: they are run again."
+        warnings.warn(said, UserWarning, stacklevel=3)
+    run_tasks(tasks, store, settings, show=show)
     return store.rows(cells)
 
 
@@ -187,19 +185,8 @@ def _methods(methods: Any) -> list[tuple[str, Any, str]]:
         estimator = value() if isinstance(value, type) else value
         if not callable(getattr(estimator, "fit", None)):
             raise ParameterError("methods", "hold estimators with a method `fit`, or their classes", value)
-        found.append((name, estimator, _estimator_digest(estimator)))
+        found.append((name, estimator, short_digest(describe(estimator))))
     return found
-
-
-def _estimator_digest(estimator: Any) -> str:
-    kind = type(estimator)
-    described = describe_estimator(estimator) if hasattr(estimator, "get_params") else {}
-    try:
-        source = "" if kind.__module__.startswith("heterodag.") else inspect.getsource(kind)
-    except (OSError, TypeError):
-        source = ""
-    text = json.dumps([kind.__qualname__, described, source], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _data_sets(data: Any, repeats: int) -> list[tuple[DataSet, Any]]:
@@ -223,17 +210,17 @@ def _own_tables(name: str, value: Any) -> list[tuple[DataSet, Any]]:
         truth = as_adjacency(pair[1], "truth")
         if truth.shape != (array.shape[1],) * 2:
             raise DataError(f"Data set '{name}' has {array.shape[1]} columns, and its graph {len(truth)}.")
-        digest = table_digest(array, names)[:DIGITS]
+        digest = short_digest(table_digest(array, names) + describe(truth))
         found.append((DataSet("table", len(array), len(truth), repeat, name, digest=digest), (pair[0], truth)))
     return found
 
 
 def _simulated(settings: Any, repeats: int) -> list[DataSet]:
-    known = {"n": None, "d": None, "graph": "ER", "degree": 1, "mechanism": "linear", "version": "text"}
-    if not isinstance(settings, Mapping) or not {"n", "d"} <= set(settings) <= set(known):
-        rule = f"be a list of settings with n, d and, if need be, {', '.join(list(known)[2:])}"
+    defaults = {"n": None, "d": None, "graph": "ER", "degree": 1, "mechanism": "linear", "version": "text"}
+    if not isinstance(settings, Mapping) or not {"n", "d"} <= set(settings) <= set(defaults):
+        rule = f"be a list of settings with n, d and, if need be, {', '.join(list(defaults)[2:])}"
         raise ParameterError("data", rule, settings)
-    full = known | dict(settings)
+    full = defaults | dict(settings)
     n, d = check_integer("n", full["n"], low=2), check_integer("d", full["d"], low=1)
     graph, degree = check_choice("graph", full["graph"], GRAPHS), check_integer("degree", full["degree"], low=0)
     check_choice("mechanism", full["mechanism"], MECHANISMS)
@@ -244,7 +231,7 @@ def _simulated(settings: Any, repeats: int) -> list[DataSet]:
     return [DataSet("simulated", n, d, repeat, kind, mechanism, version) for repeat in range(repeats)]
 
 
-def _check_sendable(tasks: list[Task]) -> None:
+def _check_sendable(tasks: list[CellTask]) -> None:
     """Refuse, before any work, estimators that cannot be sent to another process."""
     import cloudpickle
 

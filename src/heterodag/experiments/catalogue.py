@@ -9,7 +9,7 @@ from itertools import product
 from heterodag.errors import ParameterError, check_choice
 from heterodag.experiments.cells import Cell, DataSet
 
-GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
+SPARSE = ("ER-1", "ER-2", "SF-1", "SF-2")
 DENSE = ("ER-4", "SF-4")
 #: The paper's methods; HOST twice, as the paper describes it and as it is here.
 PAPER = ("VarSort", "EqVar", "NPVar", "HOST-paper", "HOST", "DiffAN")
@@ -33,13 +33,12 @@ class Scale:
     large_n: int
     dense_d: int
     sachs: tuple[int, int]
-    graphs: tuple[str, ...] = GRAPHS
-    few_graphs: tuple[str, ...] = GRAPHS
+    graphs: tuple[str, ...] = SPARSE
     budget: str = "full"
 
 
 SCALES = {
-    "smoke": Scale((200, 300), (5, 6), 5, 200, 1, 200, 9, (1, 200), few_graphs=("ER-1",), budget="small"),
+    "smoke": Scale((200, 300), (5, 6), 5, 200, 1, 200, 9, (1, 200), graphs=("ER-1",), budget="small"),
     "quick": Scale((500, 2000, 5000), (10, 20), 10, 500, 2, 5000, 10, (3, 700)),
     "full": Scale(
         (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), (10, 20, 30, 40, 50), 10, 500, 5, 5000, 10, (10, 700)
@@ -54,6 +53,11 @@ class Measure:
     column: str
     title: str
     better: str = "lower"
+
+    @property
+    def of_edges(self) -> bool:
+        """Whether it depends on the edge test, not on the order alone."""
+        return "TEST" in self.column
 
     def of(self, test: str) -> str:
         """Return the column for an edge test; measures of the order have the same for all."""
@@ -128,11 +132,11 @@ def _dense(scale: Scale) -> list[DataSet]:
 
 
 def _nonlinear(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.few_graphs, (scale.large_n,), (scale.d,), scale.repeats, "nonlinear")
+    return _simulated(scale.graphs, (scale.large_n,), (scale.d,), scale.repeats, "nonlinear")
 
 
 def _small(scale: Scale) -> list[DataSet]:
-    return _simulated(scale.few_graphs, (scale.n,), (scale.d,), scale.repeats)
+    return _simulated(scale.graphs, (scale.n,), (scale.d,), scale.repeats)
 
 
 def _sachs(scale: Scale) -> list[DataSet]:

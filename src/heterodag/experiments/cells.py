@@ -65,7 +65,7 @@ class Cell:
     method : a name of `methods.METHODS`, or the user's name of an own one.
     tests : names of edge tests; see `heterodag.recover_dag`.
     budget : "full", or "small" for a run that only shows that everything works.
-    digest : of a user's method: its class and settings.
+    digest : of a user's method: its class and settings. No seed hangs on it.
     """
 
     data: DataSet
@@ -76,14 +76,13 @@ class Cell:
 
     @property
     def method_name(self) -> str:
-        """The method on this data set, whatever is tested afterwards."""
-        parts = [self.data.name, self.method, self.digest, "" if self.budget == "full" else self.budget]
-        return "/".join(part for part in parts if part)
+        """The method on this data set, whatever its code and whatever is tested afterwards."""
+        return f"{self.data.name}/{self.method}" + ("" if self.budget == "full" else f"/{self.budget}")
 
     @property
     def name(self) -> str:
         """All of it as one line; no two cells share it."""
-        return f"{self.method_name}/{'+'.join(self.tests) or 'order'}"
+        return "/".join(part for part in (self.method_name, self.digest, "+".join(self.tests) or "order") if part)
 
     @property
     def seed(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from heterodag.experiments.cells import Cell
 
 #: seconds = first * (n / 500)^second * (d / 10)^third, read off measured rows.
-ORDERS = {
+ORDER_SECONDS = {
     "VarSort": (0.01, 0.2, 0.2),
     "EqVar": (0.02, 0.3, 1.0),
     "NPVar": (0.04, 0.9, 2.5),
@@ -20,7 +20,7 @@ ORDERS = {
     "GOLEM": (55.0, 0.0, 1.0),
     "GraN-DAG": (120.0, 0.3, 1.5),
 }
-TESTS = {
+TEST_SECONDS = {
     "gam-classical": (0.05, 0.7, 1.5),
     "gam": (0.05, 0.7, 1.5),
     "likelihood": (0.3, 0.8, 2.0),
@@ -28,14 +28,14 @@ TESTS = {
 }
 #: Of a cell with a small budget, and of a method or test that is not listed.
 SMALL, UNKNOWN = 0.5, (1.0, 1.0, 1.0)
-SMALL_ORDERS = {"HOST-mlp": 6.0, "GOLEM": 8.0, "GraN-DAG": 8.0}
+SMALL_SECONDS = {"HOST-mlp": 6.0, "GOLEM": 8.0, "GraN-DAG": 8.0}
 
 
 def expected_seconds(cell: Cell) -> float:
     """Return a guess at the seconds that a cell takes."""
     if cell.budget == "small":
-        return SMALL_ORDERS.get(cell.method, SMALL)
-    parts = [ORDERS.get(cell.method, UNKNOWN), *(TESTS.get(test, UNKNOWN) for test in cell.tests)]
+        return SMALL_SECONDS.get(cell.method, SMALL)
+    parts = [ORDER_SECONDS.get(cell.method, UNKNOWN), *(TEST_SECONDS.get(test, UNKNOWN) for test in cell.tests)]
     rows, columns = cell.data.n / 500, cell.data.d / 10
     return float(sum(seconds * rows**p * columns**q for seconds, p, q in parts))
 

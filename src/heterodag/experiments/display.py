@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from heterodag.experiments.costs import expected_seconds
-from heterodag.experiments.run_cell import Row, Task
-from heterodag.experiments.runner import Progress
+from heterodag.experiments.run_cell import CellTask, Row
 
 #: Running cells that are named beside the bar.
 SHOWN = 2
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What a display is told.
+
+    Attributes
+    ----------
+    started, finished : called with the task when it is handed out, and with the task and its row when it is stored.
+    """
+
+    started: Callable[[CellTask], None] = lambda task: None
+    finished: Callable[[CellTask, Row], None] = lambda task, row: None
+
+
 @contextmanager
-def cell_progress(tasks: Sequence[Task], wanted: bool) -> Iterator[Progress]:
+def cell_progress(tasks: Sequence[CellTask], wanted: bool) -> Iterator[Progress]:
     """Yield what `run_tasks` tells about its cells; it moves a bar, or does nothing without a terminal.
 
     The bar is measured in expected time, not in cells: the cheap ones come first.
@@ -37,7 +50,7 @@ def cell_progress(tasks: Sequence[Task], wanted: bool) -> Iterator[Progress]:
         line = bar.add_task("cells", total=total, done=0, cells=len(tasks), running="")
         board = _Board()
 
-        def finished(task: Task, row: Row) -> None:
+        def finished(task: CellTask, row: Row) -> None:
             done, running = board.end(task)
             bar.update(line, advance=expected_seconds(task.cell), done=done, running=running)
 
@@ -50,12 +63,12 @@ class _Board:
     def __init__(self) -> None:
         self._lock, self._running, self._done = threading.Lock(), dict[str, str](), 0
 
-    def begin(self, task: Task) -> str:
+    def begin(self, task: CellTask) -> str:
         with self._lock:
             self._running[task.cell.name] = in_brief(task)
             return self._text()
 
-    def end(self, task: Task) -> tuple[int, str]:
+    def end(self, task: CellTask) -> tuple[int, str]:
         with self._lock:
             self._running.pop(task.cell.name, None)
             self._done += 1
@@ -67,7 +80,7 @@ class _Board:
         return " | ".join(names[:SHOWN]) + more
 
 
-def in_brief(task: Task) -> str:
+def in_brief(task: CellTask) -> str:
     """Return a cell in a few words."""
     data = task.cell.data
     return f"{task.cell.method} on {data.graph or data.source}, n {data.n}, d {data.d}"

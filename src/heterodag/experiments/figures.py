@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heterodag.experiments.catalogue import Experiment
-from heterodag.experiments.series import SECOND, Series, Style
+from heterodag.experiments.series import SECOND, Series
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,14 +77,15 @@ def _columns(summary: pd.DataFrame, experiment: Experiment) -> list[tuple[str, A
     """Return title, lines and axis of every column of panels."""
     if experiment.axis == "n and d":
         parts = ((axis, summary[summary["axis"] == axis]) for axis in ("n", "d"))
-        titles = {"n": f"d = {_least(summary, 'n', 'd')}", "d": f"n = {_least(summary, 'd', 'n')}"}
+        titles = {"n": f"d = {_fixed(summary, 'n', 'd')}", "d": f"n = {_fixed(summary, 'd', 'n')}"}
         return [(titles[axis], part, axis) for axis, part in parts if len(part)]
-    graphs = list(dict.fromkeys(sorted(summary["graph"])))
+    graphs = sorted(set(summary["graph"]))
     return [(graph, summary[summary["graph"] == graph], experiment.axis) for graph in graphs]
 
 
-def _least(summary: pd.DataFrame, axis: str, fixed: str) -> str:
-    values = summary.loc[summary["axis"] == axis, fixed]
+def _fixed(summary: pd.DataFrame, axis: str, other: str) -> str:
+    """Return the size along the other axis, which is the same for all lines along this one."""
+    values = summary.loc[summary["axis"] == axis, other]
     return f"{int(values.iloc[0]):,}" if len(values) else ""
 
 
@@ -132,7 +133,7 @@ def _bars(ax: Any, lines: pd.DataFrame) -> None:
         if line["runs"] == 0:
             names.append(f"{series.label}\n(none finished)")
             continue
-        style: Style = series.style()
+        style = series.style()
         reach = None if line["low"] != line["low"] else line["high"] - line["mean"]
         face = style.color if style.color != BLACK else GREY
         ax.bar(

@@ -9,7 +9,7 @@ import numpy as np
 
 from heterodag.experiments.catalogue import SECONDS, Experiment
 from heterodag.experiments.run_cell import Row
-from heterodag.experiments.series import Series, series_of
+from heterodag.experiments.series import series_of
 from heterodag.experiments.summary import summary_line
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def runtime_summary(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame
         for series in series_of(experiment, SECONDS):
             mine = [row for row in found if row["method"] == series.method and row[fixed] == shared]
             for value in sorted({row[axis] for row in mine}):
-                lines.append(_line([row for row in mine if row[axis] == value], series, axis))
+                part = [row for row in mine if row[axis] == value]
+                place = {"axis": axis, "graph": "all", "n": part[0]["n"], "d": part[0]["d"]}
+                lines.append({"measure": SECONDS.title} | place | summary_line(part, SECONDS, series))
     return pd.DataFrame(lines)
 
 
@@ -38,11 +40,6 @@ def _most_shared(rows: list[Row], axis: str, fixed: str) -> Any:
     """Return the value of `fixed` at which most values of `axis` were tried, the smallest of several."""
     values = sorted({row[fixed] for row in rows})
     return max(values, key=lambda value: len({row[axis] for row in rows if row[fixed] == value}), default=None)
-
-
-def _line(rows: list[Row], series: Series, axis: str) -> dict[str, Any]:
-    place = {"measure": SECONDS.title, "axis": axis, "graph": "all", "n": rows[0]["n"], "d": rows[0]["d"]}
-    return place | summary_line(rows, SECONDS, series)
 
 
 def growth_table(summary: pd.DataFrame) -> pd.DataFrame:
@@ -79,12 +76,9 @@ def growth_table(summary: pd.DataFrame) -> pd.DataFrame:
 
 def exponent(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the least-squares slope of log y on log x and its standard error (NaN for two points)."""
-    u, v = np.log(x), np.log(y)
-    if len(u) < 2:
+    from scipy.stats import linregress
+
+    if len(x) < 2:
         return float("nan"), float("nan")
-    centred = u - u.mean()
-    slope = float(centred @ v / (centred @ centred))
-    if len(u) == 2:
-        return slope, float("nan")
-    residual = v - v.mean() - slope * centred
-    return slope, float(np.sqrt(residual @ residual / (len(u) - 2) / (centred @ centred)))
+    line = linregress(np.log(x), np.log(y))
+    return float(line.slope), float(line.stderr) if len(x) > 2 else float("nan")

@@ -34,6 +34,10 @@ def _diffan(budget: str) -> Any:
     return DiffAN() if budget == "full" else DiffAN(hidden=8, noise_steps=10, max_steps=30, patience=30)
 
 
+def _spline(budget: str) -> Any:
+    return HOST(parametrization="spline", refine=budget == "full")
+
+
 def _golem(budget: str) -> Any:
     return GOLEM() if budget == "full" else GOLEM(max_steps=100)
 
@@ -48,9 +52,7 @@ METHODS = {
         Method("HOST", "HOST (heterodag)", lambda budget: HOST(), own_edges=True),
         Method("HOST-paper", "HOST (paper)", lambda budget: HOST.paper()),
         Method("HOST-mlp", "HOST (paper, MLP)", lambda budget: HOST.paper(parametrization="mlp")),
-        Method(
-            "HOST-spline", "HOST (heterodag, splines)", lambda budget: HOST(parametrization="spline"), own_edges=True
-        ),
+        Method("HOST-spline", "HOST (heterodag, splines)", _spline, own_edges=True),
         Method("DiffAN", "DiffAN", _diffan),
         Method("EqVar", "EqVar", lambda budget: EqVar()),
         Method("NPVar", "NPVar", lambda budget: NPVar()),
@@ -64,7 +66,7 @@ METHODS = {
 
 def get_method(name: str) -> Method:
     """Return a method by its name, in capitals or not; raise `ParameterError` with all names otherwise."""
-    found = {known.lower(): method for known, method in METHODS.items()}.get(str(name).lower())
+    found = {method.name.lower(): method for method in METHODS.values()}.get(str(name).lower())
     if found is None:
         raise ParameterError("methods", f"be among {', '.join(METHODS)}", name)
     return found

@@ -12,7 +12,7 @@ from heterodag.experiments.catalogue import Experiment
 from heterodag.experiments.figures import draw
 from heterodag.experiments.growth import growth_table, runtime_summary
 from heterodag.experiments.run_cell import Row
-from heterodag.experiments.summary import summarise
+from heterodag.experiments.summary import summarise, versions
 from heterodag.experiments.summary_tables import growth_markdown, sachs_markdown, summary_tables
 from heterodag.io.exports import write_all
 
@@ -57,16 +57,19 @@ def write_outputs(
     """
     summary = summary_of(experiment, rows)
     numbers = as_csv(summary)
-    files: dict[str, Any] = {
-        f"{experiment.name}.csv": numbers,
-        f"{experiment.name}.md": f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}",
-    }
-    written = write_all(files, folder)
+    page = f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}{made_by(rows)}"
+    written = write_all({f"{experiment.name}.csv": numbers, f"{experiment.name}.md": page}, folder)
     figure = draw(summary, experiment)
     if figure is not None:
-        drawn = {f"{experiment.name}.{kind}": picture(figure, kind, digest(numbers)) for kind in ("svg", "png")}
+        drawn = {f"{experiment.name}.{kind}": picture(figure, kind, source_note(numbers)) for kind in ("svg", "png")}
         written += write_all(drawn, folder if pictures is None else pictures)
     return written
+
+
+def made_by(rows: Sequence[Row]) -> str:
+    """Return which versions of the package made the rows, as far as these say so."""
+    found = versions(rows)
+    return f"\nRows made by heterodag {', '.join(found)}.\n" if found else ""
 
 
 def as_csv(summary: pd.DataFrame) -> str:
@@ -74,7 +77,7 @@ def as_csv(summary: pd.DataFrame) -> str:
     return summary.to_csv(index=False, lineterminator="\n", float_format="%.6g")
 
 
-def digest(numbers: str) -> str:
+def source_note(numbers: str) -> str:
     """Return what a picture says about the numbers it was drawn from."""
     return f"Drawn from numbers with SHA-256 {hashlib.sha256(numbers.encode()).hexdigest()}"
 

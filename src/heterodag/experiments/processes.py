@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import queue
@@ -11,9 +12,11 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
-from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.worker import LENGTH_BYTES
 
 #: Seconds that a process may take to start.
@@ -49,9 +52,10 @@ class CellProcess:
         """Whether it can run another cell."""
         return self._process.poll() is None
 
-    def run(self, task: Task, max_seconds: float | None) -> Row:
+    def run(self, task: CellTask, max_seconds: float | None) -> Row:
         """Run a cell and return its row; a process that ends or takes too long makes a row too."""
         row: Row = {}
+        step = ""  # what is running; nothing until the process has started
         try:
             if not self._ready:
                 self._ready = bool(self._next(START))
@@ -66,26 +70,30 @@ class CellProcess:
                 step = message["step"] or step
         except queue.Empty:
             self.kill()
-            said = (
-                f"{task.cell.method} did not finish within {max_seconds or START:g} seconds: it was ended at {step}."
-            )
-            return row | {"status": "timeout", "message": said, "seconds": max_seconds}
+            limit, said = START, f"was not run: its process did not start within {START:g} seconds."
+            if step and max_seconds is not None:
+                limit, said = max_seconds, f"did not finish within {max_seconds:g} seconds: it was ended at {step}."
+            return row | {"status": "timeout", "message": f"{task.cell.method} {said}", "seconds": limit}
         except (EOFError, BrokenPipeError):
-            self.kill()
-            return row | {"status": "killed", "message": self._last_words(), "seconds": None}
+            return row | {"status": "killed", "message": self.kill(), "seconds": None}
 
-    def kill(self) -> None:
-        """End the process and all that it has started."""
-        if hasattr(os, "killpg"):
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self._process.kill()
-        else:
+    def kill(self) -> str:
+        """End the process and all that it has started; return how it ended."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (AttributeError, ProcessLookupError, PermissionError):  # Windows has no groups
             self._process.kill()
         self._process.wait()
+        if self._errors.closed:
+            return ""
+        said = self._last_words()
+        self._errors.close()
+        if self._process.stdin is not None:
+            with suppress(OSError):  # what was not sent yet
+                self._process.stdin.close()
+        return said
 
-    def _send(self, task: Task) -> None:
+    def _send(self, task: CellTask) -> None:
         # It takes along classes that were defined in a script or a notebook.
         import cloudpickle
 
@@ -96,8 +104,9 @@ class CellProcess:
 
     def _read(self) -> None:
         if self._process.stdout is not None:
-            for line in self._process.stdout:
-                self._lines.put(line)
+            with self._process.stdout as stream:
+                for line in stream:
+                    self._lines.put(line)
         self._lines.put(b"")
 
     def _next(self, timeout: float | None) -> dict[str, Any]:
@@ -123,7 +132,7 @@ class ProcessPool:
         self._busy: set[CellProcess] = set()
         self._stopped = False
 
-    def run(self, task: Task, max_seconds: float | None) -> Row:
+    def run(self, task: CellTask, max_seconds: float | None) -> Row:
         """Run a cell in a process and return its row, complete with the settings of the cell."""
         result: Row = {}
         for _ in range(ATTEMPTS):
@@ -144,7 +153,7 @@ class ProcessPool:
         for process in processes:
             process.kill()
 
-    def _attempt(self, task: Task, max_seconds: float | None) -> Row:
+    def _attempt(self, task: CellTask, max_seconds: float | None) -> Row:
         process = self._take()
         try:
             return process.run(task, max_seconds)
@@ -167,14 +176,13 @@ class ProcessPool:
             return process
 
 
-_SHARED: list[ProcessPool] = []
-
-
-def run_on_worker(task: Task, max_seconds: float | None) -> Row:
+def run_on_worker(task: CellTask, max_seconds: float | None) -> Row:
     """Run a cell on a worker of a cluster, whose processes are kept between cells."""
-    import atexit
+    return _shared_pool().run(task, max_seconds)
 
-    if not _SHARED:
-        _SHARED.append(ProcessPool())
-        atexit.register(_SHARED[0].stop)
-    return _SHARED[0].run(task, max_seconds)
+
+@cache
+def _shared_pool() -> ProcessPool:
+    pool = ProcessPool()
+    atexit.register(pool.stop)
+    return pool

@@ -1,4 +1,4 @@
-"""Run named experiments of the paper, and write their tables and figures from the rows."""
+"""Run named experiments of the paper: their cells, in a store that all of them share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 from heterodag.experiments.catalogue import Experiment
 from heterodag.experiments.cells import Cell
 from heterodag.experiments.costs import expected_seconds
-from heterodag.experiments.display import cell_progress
-from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 
@@ -67,7 +66,5 @@ def run_experiments(
     names = None if methods is None else set(methods)
     cells = list({cell.name: cell for e in experiments for cell in e.cells(scale, names)}.values())
     cells.sort(key=expected_seconds)
-    left = [Task(cell) for cell in store.missing(cells, settings.max_seconds, settings.retry)]
-    with cell_progress(left, show_progress) as progress:
-        new = run_tasks(left, store, settings, progress)
+    new = run_tasks([CellTask(cell) for cell in cells], store, settings, show=show_progress)
     return Outcome(cells, new, store.broken, store.rows(cells))

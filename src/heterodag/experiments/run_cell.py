@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency
 from heterodag.experiments.cells import Cell
 from heterodag.experiments.data import load_data
-from heterodag.experiments.methods import METHODS, Method
+from heterodag.experiments.methods import METHODS
 from heterodag.independence import recover_dag
 from heterodag.independence.contract import EdgeProblem, EdgeTests, untested
 from heterodag.independence.registry import get_selection
@@ -27,30 +29,28 @@ SMALL_STEPS = 40
 
 
 @dataclass(frozen=True)
-class Task:
+class CellTask:
     """A cell with what its name does not hold: a user's own estimator, or a user's own table and graph."""
 
     cell: Cell
     estimator: Any = None
-    table: tuple[Array, Adjacency] | None = None
+    table: tuple[Any, Adjacency] | None = None
 
 
-def run_cell(task: Task, report: Report) -> None:
+def run_cell(task: CellTask, report: Report) -> None:
     """Compute the columns of a cell's row, and report them as they come.
 
     Parameters
     ----------
-    task : Task
+    task : CellTask
         The cell, with a user's own estimator or table if it has one.
     report : callable
         Called with the new columns and the name of the next step. What was reported before a time limit counts.
     """
     cell = task.cell
-    report({}, "data")
     X, truth = load_data(cell.data) if task.table is None else task.table
-    fitted = _fit(task, X, report)
-    report({"true_edges": int(truth.sum())} | _fit_columns(fitted, truth), "edges")
-    order = getattr(fitted.model, "order_", None)
+    order, columns = _fit(task, X, truth, report)
+    report(columns, "edges")
     for test in cell.tests if order is not None else ():
         report({}, f"edges by {test}")
         start = time.perf_counter()
@@ -65,18 +65,18 @@ class TimedSelection:
     """An edge test that notes when it was called: the time before is that of the order."""
 
     selection: Any
-    first: tuple[float, float] | None = None
+    first: Array | None = None
     seconds: float = 0.0
     batched: bool = field(default=True, init=False)
 
     def __call__(self, problem: EdgeProblem) -> EdgeTests:
         """Run the test."""
         start = now()
-        self.first = self.first or start
+        self.first = start if self.first is None else self.first
         try:
             return get_selection(self.selection)(problem)
         finally:
-            self.seconds += now()[0] - start[0]
+            self.seconds += float(now()[0] - start[0])
 
 
 def no_edges(problem: EdgeProblem) -> EdgeTests:
@@ -87,58 +87,40 @@ def no_edges(problem: EdgeProblem) -> EdgeTests:
 no_edges.batched = True  # type: ignore[attr-defined]
 
 
-def now() -> tuple[float, float]:
+def now() -> Array:
     """Return the clock, and the processor time of this process and of those it started."""
-    children = os.times()[2:4]
-    return time.perf_counter(), time.process_time() + sum(children)
+    return np.array([time.perf_counter(), time.process_time() + sum(os.times()[2:4])])
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    model: Any
-    own_edges: bool
-    fit: tuple[float, float]
-    order: tuple[float, float] | None
-    edge_seconds: float
-
-
-def _fit(task: Task, X: Array, report: Report) -> _Fitted:
+def _fit(task: CellTask, X: Any, truth: Adjacency, report: Report) -> tuple[Any, Row]:
+    """Fit the method; return its order, None if it has none, and its columns."""
     cell = task.cell
-    method = (
-        METHODS[cell.method] if task.estimator is None else Method(cell.method, "", lambda _: task.estimator, True)
-    )
-    model = method.make(cell.budget)
+    method = METHODS[cell.method] if task.estimator is None else None
+    model = task.estimator if method is None else method.make(cell.budget)
+    own_edges = method is None or method.own_edges
     parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     if "random_state" in parameters:
         model.set_params(random_state=cell.seed)
-    timer = None
+    timer = TimedSelection(parameters.get("selection") if own_edges else no_edges)
     if "selection" in parameters:
-        timer = TimedSelection(parameters["selection"] if method.own_edges else no_edges)
         model.set_params(selection=timer)
     report({}, "order")
     start = now()
     model.fit(X)
     end = now()
-    order = None if timer is None else _since(start, timer.first or end)
-    return _Fitted(model, method.own_edges, _since(start, end), order, 0.0 if timer is None else timer.seconds)
-
-
-def _since(start: tuple[float, float], end: tuple[float, float]) -> tuple[float, float]:
-    return end[0] - start[0], end[1] - start[1]
-
-
-def _fit_columns(fitted: _Fitted, truth: Adjacency) -> Row:
-    columns: Row = {"fit_seconds": _time(fitted.fit[0]), "fit_cpu_seconds": _time(fitted.fit[1])}
-    order = getattr(fitted.model, "order_", None)
+    columns: Row = {"true_edges": int(truth.sum())} | _times("fit", end - start)
+    order = getattr(model, "order_", None)
     if order is not None:
-        columns["order"] = " ".join(str(int(j)) for j in order)
-        columns["order_divergence"] = order_divergence(order, truth)
-    if fitted.order is not None:
-        columns |= {"order_seconds": _time(fitted.order[0]), "order_cpu_seconds": _time(fitted.order[1])}
-    if fitted.own_edges:
-        pvalues = getattr(fitted.model, "pvalues_", None)
-        columns |= _edge_columns("own", fitted.model.adjacency_, pvalues, truth, fitted.edge_seconds)
-    return columns
+        columns |= {"order": " ".join(str(int(j)) for j in order), "order_divergence": order_divergence(order, truth)}
+    if "selection" in parameters:
+        columns |= _times("order", (end if timer.first is None else timer.first) - start)
+    if own_edges:
+        columns |= _edge_columns("own", model.adjacency_, getattr(model, "pvalues_", None), truth, timer.seconds)
+    return order, columns
+
+
+def _times(what: str, spent: Array) -> Row:
+    return {f"{what}_seconds": round(float(spent[0]), 4), f"{what}_cpu_seconds": round(float(spent[1]), 4)}
 
 
 def _edge_columns(test: str, adjacency: Adjacency, pvalues: Any, truth: Adjacency, seconds: float) -> Row:
@@ -147,11 +129,7 @@ def _edge_columns(test: str, adjacency: Adjacency, pvalues: Any, truth: Adjacenc
     for name in ("f1", "auc"):
         value = measures.get(name, math.nan)
         columns[f"{test}_{name}"] = None if math.isnan(value) else round(value, 6)
-    return columns | {f"{test}_seconds": _time(seconds)}
-
-
-def _time(seconds: float) -> float:
-    return round(seconds, 4)
+    return columns | {f"{test}_seconds": round(seconds, 4)}
 
 
 def _small_lcit(problem: EdgeProblem) -> EdgeTests:

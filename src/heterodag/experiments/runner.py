@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
 from heterodag.errors import HeterodagError, MissingExtraError, ParameterError, check_choice, check_workers
+from heterodag.experiments.display import Progress, cell_progress
 from heterodag.experiments.processes import ProcessPool, Stopped, run_on_worker
-from heterodag.experiments.run_cell import Row, Task
+from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.store import RowStore
 from heterodag.runtime.deadline import check_max_seconds
 
@@ -48,34 +49,28 @@ class RunSettings:
             raise ParameterError("backend", "be 'dask' when there is a scheduler", self.backend)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a display is told.
-
-    Attributes
-    ----------
-    started, finished : called with the task when it is handed out, and with the task and its row when it is stored.
-    """
-
-    started: Callable[[Task], None] = lambda task: None
-    finished: Callable[[Task, Row], None] = lambda task, row: None
-
-
 def run_tasks(
-    tasks: Sequence[Task], store: RowStore, settings: RunSettings, progress: Progress | None = None
+    tasks: Sequence[CellTask],
+    store: RowStore,
+    settings: RunSettings,
+    *,
+    show: bool = False,
+    progress: Progress | None = None,
 ) -> list[Row]:
     """Run the tasks whose cells the store does not hold, cheap ones first if the caller sorted them so.
 
     Parameters
     ----------
-    tasks : sequence of Task
+    tasks : sequence of CellTask
         All that is wanted; what is stored already is not run again.
     store : RowStore
         Every row is written to it as soon as its cell has finished.
     settings : RunSettings
         Time limit, number of processes, backend.
+    show : bool
+        A bar over the cells, on a terminal.
     progress : Progress, optional
-        Told about every cell that begins and ends.
+        Told, in place of the bar, about every cell that begins and ends.
 
     Returns
     -------
@@ -85,17 +80,17 @@ def run_tasks(
     by_name = {task.cell.name: task for task in tasks}
     missing = store.missing((task.cell for task in tasks), settings.max_seconds, settings.retry)
     left = [by_name[cell.name] for cell in missing]
-    told = progress or Progress()
     new: list[Row] = []
     store.prepare()
-    for row in _outcomes(left, settings, told.started):
-        store.add(row)
-        new.append(row)
-        told.finished(by_name[row["cell"]], row)
+    with cell_progress(left, show) if progress is None else nullcontext(progress) as told:
+        for row in _outcomes(left, settings, told.started):
+            store.add(row)
+            new.append(row)
+            told.finished(by_name[row["cell"]], row)
     return new
 
 
-def _outcomes(tasks: list[Task], settings: RunSettings, started: Callable[[Task], None]) -> Iterator[Row]:
+def _outcomes(tasks: list[CellTask], settings: RunSettings, started: Callable[[CellTask], None]) -> Iterator[Row]:
     """Yield rows as cells finish, in any order."""
     if not tasks:
         return
@@ -127,7 +122,7 @@ def _outcomes(tasks: list[Task], settings: RunSettings, started: Callable[[Task]
 
 
 def _handed_out(
-    tasks: list[Task], run: Callable[..., Row], max_seconds: float | None, started: Callable[[Task], None]
+    tasks: list[CellTask], run: Callable[..., Row], max_seconds: float | None, started: Callable[[CellTask], None]
 ) -> Iterator[Any]:
     for task in tasks:
         started(task)

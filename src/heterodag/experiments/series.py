@@ -36,11 +36,6 @@ STYLES = {
 }
 #: Our order with the paper's edge test: the same colour, thin, hollow.
 SECOND = Style("#D55E00", "o", "--", "||", 1.2)
-#: For methods of users, in turn.
-OTHERS = (
-    Style("#332288", "h", "-", "//"), Style("#117733", "p", "--", "xx"), Style("#882255", "*", "-.", ".."),
-    Style("#44AA99", "d", ":", "++"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,16 +46,11 @@ class Series:
     test: str
     label: str
 
-    @property
-    def own(self) -> bool:
-        """Whether the edges are the method's own."""
-        return self.test == "own"
-
     def style(self) -> Style:
         """Return how it looks."""
-        if self.method in ("HOST", "HOST-spline") and not self.own:
+        if self.method in ("HOST", "HOST-spline") and self.test != "own":
             return SECOND
-        return STYLES.get(self.method) or OTHERS[sum(map(ord, self.method)) % len(OTHERS)]
+        return STYLES[self.method]
 
 
 def series_of(experiment: Experiment, measure: Measure) -> list[Series]:
@@ -71,11 +61,9 @@ def series_of(experiment: Experiment, measure: Measure) -> list[Series]:
     lines = []
     for name in experiment.methods:
         method = METHODS[name]
-        own = method.own_edges
-        test = experiment.test if experiment.test != "own" or own else "lcit"
-        if "TEST" not in measure.column or test == "own" or not (own and name.startswith("HOST")):
-            lines.append(Series(name, "own" if own and name.startswith("HOST") else test, method.label))
-            continue
-        lines.append(Series(name, "own", method.label))
-        lines.append(Series(name, test, f"{method.label}, {TEST_LABELS[test]}"))
+        test = "lcit" if experiment.test == "own" and not method.own_edges else experiment.test
+        ours = method.own_edges and name.startswith("HOST")
+        lines.append(Series(name, "own" if ours else test, method.label))
+        if ours and measure.of_edges and test != "own":
+            lines.append(Series(name, test, f"{method.label}, {TEST_LABELS[test]}"))
     return lines

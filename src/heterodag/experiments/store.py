@@ -1,4 +1,9 @@
-"""The rows of an experiment on disk: one JSON object a line, added as cells finish, read again to go on."""
+"""The rows of an experiment on disk: one JSON object a line, added as cells finish, read again to go on.
+
+Every row says which version of heterodag made it, in its column `heterodag`. A user's benchmark counts only rows of the
+version that runs: the others stay in the file and are run again. The reproduction of the paper counts rows of all versions,
+since they are hours of work, and says which versions made what it shows.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from pathlib import Path
 from heterodag.errors import HeterodagError
 from heterodag.experiments.cells import Cell
 from heterodag.experiments.run_cell import Row
-from heterodag.runtime.jsonlines import append_object, drop_torn_end, read_objects
+from heterodag.runtime.jsonlines import append_object, read_objects
 
 FILE = "rows.jsonl"
 #: Later in this list counts more, when a cell has several rows.
@@ -23,6 +28,8 @@ class RowStore:
     ----------
     folder : path
         Where `rows.jsonl` is, or will be.
+    version : str, optional
+        Only rows made by this version of heterodag count; None takes all.
 
     Attributes
     ----------
@@ -30,20 +37,28 @@ class RowStore:
         Lines that held no row when the store was opened: what a killed process leaves. Their cells count as missing.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, version: str | None = None) -> None:
         self.path = Path(folder) / FILE
         self.broken = 0
         self._rows: dict[str, Row] = {}
+        self._outdated: dict[str, Row] = {}
         if self.path.exists():
-            self._load()
+            self._load(version)
 
-    def _load(self) -> None:
+    def _load(self, version: str | None) -> None:
         objects, self.broken = read_objects(self.path)
         for row in objects:
-            if isinstance(row.get("cell"), str) and row.get("status") in STATUSES:
+            if not isinstance(row.get("cell"), str) or row.get("status") not in STATUSES:
+                self.broken += 1
+            elif version is None or row.get("heterodag") == version:
                 self._keep(row)
             else:
-                self.broken += 1
+                self._outdated[row["cell"]] = row
+
+    def outdated(self, cells: Iterable[Cell]) -> list[Row]:
+        """Return the rows of these cells that only another version has made."""
+        names = {cell.name for cell in cells}
+        return [row for name, row in self._outdated.items() if name in names and name not in self._rows]
 
     def _keep(self, row: Row) -> None:
         """Keep one row a cell: the one that got furthest, the newest of those."""
@@ -52,14 +67,12 @@ class RowStore:
             self._rows[row["cell"]] = row
 
     def prepare(self) -> None:
-        """Make the folder, and take away the torn end that a killed process left."""
+        """Make the folder."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             said = f"Folder '{self.path.parent}' cannot be made ({error.strerror}); choose another."
             raise HeterodagError(said) from None
-        if self.path.exists():
-            drop_torn_end(self.path)
 
     def add(self, row: Row) -> None:
         """Write a row; it is on the disk when this returns."""

@@ -57,15 +57,16 @@ def summarise(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame:
     lines = []
     for measure in experiment.measures:
         for series in series_of(experiment, measure):
-            for (graph, n, d, method), found in sorted(groups.items(), key=_sorting):
+            for (graph, n, d, method), found in sorted(groups.items(), key=lambda group: group[0]):
                 if method == series.method:
                     place = {"measure": measure.title, "graph": graph, "n": n, "d": d}
                     lines.append(place | summary_line(found, measure, series))
     return pd.DataFrame(lines)
 
 
-def _sorting(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[Any, ...]:
-    return item[0]
+def versions(rows: Iterable[Row]) -> list[str]:
+    """Return the versions of heterodag that made the rows, as far as these say so."""
+    return sorted({str(row["heterodag"]) for row in rows if row.get("heterodag")})
 
 
 def summary_line(rows: list[Row], measure: Measure, series: Series) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def summary_line(rows: list[Row], measure: Measure, series: Series) -> dict[str,
     values = [row[key] for row in rows if row.get(key) is not None]
     mean, error, low, high = interval(values)
     return {
-        "method": series.method, "edges": series.test if "TEST" in measure.column else "", "label": series.label,
+        "method": series.method, "edges": series.test if measure.of_edges else "", "label": series.label,
         "runs": len(values),
         "timeouts": sum(row["status"] == "timeout" and row.get(key) is None for row in rows),
         "errors": sum(row["status"] == "error" and row.get(key) is None for row in rows),

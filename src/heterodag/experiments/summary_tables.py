@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from heterodag.experiments.catalogue import Experiment
@@ -87,17 +88,17 @@ def sachs_markdown(summary: pd.DataFrame) -> str:
     """Return the table of the real data: mean and standard error, beside the paper's where it has the method."""
     measures = list(dict.fromkeys(summary["measure"]))
     header = ["method", "runs"]
-    for position, measure in enumerate(measures):
-        header += [measure, "the paper's"] if position < len(PAPER_SACHS["HOST-paper"]) else [measure]
+    for measure, printed in zip_longest(measures, PAPER_SACHS["HOST-paper"]):
+        header += [measure] if printed is None else [measure, "the paper's"]
     lines = []
     for label in _labels(summary):
         mine = {line["measure"]: line for line in summary[summary["label"] == label].to_dict("records")}
         first = mine[measures[0]]
         cells = [label, str(first["runs"])]
-        for position, measure in enumerate(measures):
-            cells.append(_mean_and_error(mine[measure]))
-            if position < len(PAPER_SACHS["HOST-paper"]):
-                cells.append(PAPER_SACHS.get(first["method"], ("", "", ""))[position])
+        for measure, printed in zip_longest(measures, PAPER_SACHS.get(first["method"], ("", "", ""))):
+            cells += (
+                [_mean_and_error(mine[measure])] if printed is None else [_mean_and_error(mine[measure]), printed]
+            )
         lines.append(cells)
     return markdown(header, lines)
 

@@ -17,7 +17,7 @@ import warnings
 from typing import Any, BinaryIO
 
 from heterodag.experiments.methods import METHODS
-from heterodag.experiments.run_cell import Task, run_cell
+from heterodag.experiments.run_cell import CellTask, run_cell
 
 #: Seconds between two looks at whether the parent is still there.
 WATCH = 0.5
@@ -37,7 +37,7 @@ def main() -> None:
         _serve(task, out, warm)
 
 
-def _serve(task: Task, out: BinaryIO, warm: set[str]) -> None:
+def _serve(task: CellTask, out: BinaryIO, warm: set[str]) -> None:
     try:
         _warm_up(task, warm)
         run_cell(task, lambda columns, step: _send(out, {"columns": columns, "step": step}))
@@ -48,7 +48,7 @@ def _serve(task: Task, out: BinaryIO, warm: set[str]) -> None:
         _send(out, {"status": "error", "message": named[:500]})
 
 
-def _warm_up(task: Task, warm: set[str]) -> None:
+def _warm_up(task: CellTask, warm: set[str]) -> None:
     """Let a method load what it needs, so that the first time that is measured is like the others."""
     import numpy as np
 
@@ -74,7 +74,3 @@ def _receive(stream: BinaryIO) -> Any:
 def _send(stream: BinaryIO, message: dict[str, Any]) -> None:
     stream.write(json.dumps(message).encode() + b"\n")
     stream.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,8 @@
 
 Every resample has a random stream of its own whose key is its number, so the result depends neither on the number of
 workers nor on which resamples were finished before. The store is a text file, one JSON object a line: first what was
-asked (model, data, resampling), then one line per finished resample. A run that was stopped continues from it.
+asked (model, data, resampling, version of heterodag), then one line per finished resample. A run that was stopped continues
+from it. A store of anything else, also of another version, is refused: half of a result must not come from other code.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from heterodag._version import __version__
 from heterodag.core.gaussian import Array
 from heterodag.errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
 from heterodag.io.inputs import check_data, column_labels
@@ -29,7 +31,7 @@ from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 
 FORMAT, FORMAT_VERSION = "heterodag-bootstrap", 1
-METHODS = ("rows", "half")
+SCHEMES = ("rows", "half")
 
 
 def bootstrap(
@@ -61,7 +63,7 @@ def bootstrap(
         Parallel workers, as joblib understands it, on any of its backends; the result does not depend on it.
     store : path, optional
         A file that keeps every finished resample. Called again with the same model, data and seed, only the missing
-        ones are computed; with another, the file is refused.
+        ones are computed; with another, or with another version of this package, the file is refused.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -106,12 +108,12 @@ class _Plan:
 def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Path | None) -> _Plan:
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise ParameterError("model", "be an estimator such as HOST()", model)
-    check_choice("resample", resample, METHODS)
+    check_choice("resample", resample, SCHEMES)
     seed = seed_sequence(random_state)
     array, names = check_data(X, getattr(model, "missing", "refuse"))
     resolved(getattr(model, "prior_knowledge", None), names, array.shape[1])  # refused before a store is made
     header = {
-        "format": FORMAT, "format_version": FORMAT_VERSION, "model": describe_estimator(model),
+        "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__, "model": describe_estimator(model),
         "data": table_digest(array, names), "resample": resample,
         "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
     }  # fmt: skip
@@ -188,6 +190,7 @@ def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
         return {}
     stored = _header(path)
     for key, what in (
+        ("heterodag", f"of heterodag {stored.get('heterodag', '(version unknown)')}, not {__version__}"),
         ("model", "of another model"), ("data", "of other data"), ("resample", "of another way of resampling"),
         ("entropy", "of another random_state"), ("spawn_key", "of another random_state"),
     ):  # fmt: skip

@@ -1,23 +1,23 @@
 """Stores of results: text files with one JSON object a line, to which finished work is added as it comes.
 
-A line is written whole, with a lock, and is on the disk before the next one is begun. What a killed process leaves is at
-most the beginning of a line at the end of the file; readers see it and count it.
+Text and not a database: rows are committed to repositories, read in a diff, merged by joining files, and opened by any
+tool; SQLite would need an export beside it for that, and its own care on network drives. What is needed is small: a line
+is written under a lock and is on the disk when `append_object` returns. A process killed in the middle leaves at most the
+beginning of a line at the end of the file: readers count it, and the next writer takes it away.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from heterodag.errors import HeterodagError
 
 try:
     import fcntl
-except ImportError:  # Windows: no lock, and whole lines all the same
+except ImportError:  # Windows: no lock, so one writer at a time
     fcntl = None  # type: ignore[assignment]
 
 
@@ -27,29 +27,19 @@ def read_objects(path: Path) -> tuple[list[dict[str, Any]], int]:
         lines = path.read_bytes().split(b"\n")
     except OSError:
         raise HeterodagError(f"Store '{path}' cannot be read; choose another file.") from None
-    objects, broken = [], 0
-    for line in filter(None, lines):
-        try:
-            content = json.loads(line)
-        except ValueError:
-            content = None
-        if isinstance(content, dict):
-            objects.append(content)
-        else:
-            broken += 1
-    return objects, broken
+    found = [_object(line) for line in lines if line]
+    objects = [content for content in found if content is not None]
+    return objects, len(found) - len(objects)
 
 
 def append_object(path: Path, content: dict[str, Any]) -> None:
     """Add a line to a store, which is made if there is none; it is on the disk when this returns."""
     line = (json.dumps(content, ensure_ascii=False) + "\n").encode()
     try:
-        with path.open("ab+") as file, _locked(file):
-            end = file.seek(0, os.SEEK_END)
-            if end:
-                file.seek(end - 1)
-                if file.read(1) != b"\n":  # the torn end of a line whose writer was killed
-                    line = b"\n" + line
+        with path.open("ab+") as file:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX)  # two processes may share a store; closing the file gives it free
+            _mend_end(file)
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -57,36 +47,23 @@ def append_object(path: Path, content: dict[str, Any]) -> None:
         raise HeterodagError(f"Store '{path}' cannot be written ({error.strerror}); choose another file.") from None
 
 
-def drop_torn_end(path: Path) -> bool:
-    """Take away the beginning of a line that a killed process left at the end of a store; return whether there was one."""
+def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        with path.open("rb+") as file, _locked(file):
-            content = file.read()
-            keep = content.rfind(b"\n") + 1
-            torn = content[keep:]
-            if not torn or _is_object(torn):
-                return False
-            file.truncate(keep)
-            return True
-    except OSError as error:
-        raise HeterodagError(f"Store '{path}' cannot be written ({error.strerror}); choose another file.") from None
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
+        content = json.loads(line)
     except ValueError:
-        return False
+        return None
+    return content if isinstance(content, dict) else None
 
 
-@contextmanager
-def _locked(file: Any) -> Iterator[None]:
-    """Hold the file alone: two processes may share a store."""
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        if fcntl is not None:
-            file.flush()
-            fcntl.flock(file, fcntl.LOCK_UN)
+def _mend_end(file: BinaryIO) -> None:
+    """End the last line, or take it away if a killed writer left only its beginning."""
+    end = file.seek(0, os.SEEK_END)
+    if end == 0 or (file.seek(end - 1), file.read(1))[1] == b"\n":
+        return
+    file.seek(0)
+    content = file.read()
+    keep = content.rfind(b"\n") + 1
+    if _object(content[keep:]) is None:
+        file.truncate(keep)
+    else:
+        file.write(b"\n")

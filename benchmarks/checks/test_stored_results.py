@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
-
-pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="needs a clone")
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def rows(name):
