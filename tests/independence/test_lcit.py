@@ -113,13 +113,13 @@ def test_latents_are_normal_and_free_of_the_conditioning_columns():
 
 def test_the_gradient_is_that_of_automatic_differentiation():
     rng = np.random.default_rng(0)
-    layout = flows.Layout(3, 5, 4)
-    theta = torch.as_tensor(0.3 * rng.standard_normal((2, layout.size)))
+    shape = flows.NetworkShape(3, 5, 4)
+    theta = torch.as_tensor(0.3 * rng.standard_normal((2, shape.size)))
     x, Z = torch.as_tensor(rng.standard_normal((2, 1, 30))), torch.as_tensor(rng.standard_normal((2, 3, 30)))
     by_hand = torch.zeros_like(theta)
-    flows.write_gradient(layout.split(theta), layout.split(by_hand), x, Z)
+    flows.write_gradient(shape.split(theta), shape.split(by_hand), x, Z)
     theta.requires_grad_()
-    flows.negative_log_likelihood(layout.split(theta), x, Z).sum().backward()
+    flows.negative_log_likelihood(shape.split(theta), x, Z).sum().backward()
     np.testing.assert_allclose(by_hand, theta.grad, rtol=1e-9, atol=1e-12)
 
 
@@ -128,14 +128,14 @@ def test_the_parameters_kept_are_the_best_on_held_out_rows():
     x, _, Z = linear(60, 3, rng)
     # So few rows and so many steps that training ends far beyond the best point.
     settings = FlowSettings(max_steps=400, patience=400)
-    layout = flows.Layout(3, settings.n_hidden, settings.n_components)
+    shape = flows.NetworkShape(3, settings.n_hidden, settings.n_components)
     data = torch.as_tensor(x)[None, None], torch.as_tensor(Z.T.copy())[None]
     start = flows.draw_start(rng, 3, settings)
-    theta = flows.initial_parameters(*data, np.array([3]), [start], layout, 12)
-    first = flows.negative_log_likelihood(layout.split(theta), data[0][:, :, :12], data[1][:, :, :12])
-    kept = flows.train(layout, *data, theta, 12, settings)
-    last = flows.negative_log_likelihood(layout.split(theta), data[0][:, :, :12], data[1][:, :, :12])
-    best = flows.negative_log_likelihood(layout.split(kept), data[0][:, :, :12], data[1][:, :, :12])
+    theta = flows.initial_parameters(*data, np.array([3]), [start], shape, 12)
+    first = flows.negative_log_likelihood(shape.split(theta), data[0][:, :, :12], data[1][:, :, :12])
+    kept = flows.train(shape, *data, theta, 12, settings)
+    last = flows.negative_log_likelihood(shape.split(theta), data[0][:, :, :12], data[1][:, :, :12])
+    best = flows.negative_log_likelihood(shape.split(kept), data[0][:, :, :12], data[1][:, :, :12])
     assert best <= first
     assert best < last - 0.1
 
