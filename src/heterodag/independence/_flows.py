@@ -35,7 +35,7 @@ MEMORY, SQUARE_MEMORY = 0.9, 0.99
 #: Steps between two looks at the held-out rows, and how much of an improvement counts.
 CHECK_EVERY, MIN_GAIN = 10, 1e-4
 #: Shares of a variance below this are rounding errors: directions of Z, and what Z leaves of a latent.
-ROUNDING = 1e-10
+ROUNDING_SHARE = 1e-10
 #: Rows per piece when the trained flows are applied to the whole sample.
 PIECE = 4096
 
@@ -309,13 +309,13 @@ def partial_correlations(latents: Array, Z: Array, columns: Array) -> tuple[Arra
         both = np.concatenate([latents, columns], axis=1)
         e, given = (torch.as_tensor(array - array.mean(axis=2, keepdims=True)) for array in (both, Z))
         variances, directions = torch.linalg.eigh(given @ given.transpose(1, 2))
-        kept = variances > ROUNDING * variances.amax(dim=1, keepdim=True)
+        kept = variances > ROUNDING_SHARE * variances.amax(dim=1, keepdim=True)
         # Coordinates of the latents in an orthonormal basis of the columns of Z.
         scales = torch.where(kept, variances, 1.0).rsqrt() * kept
         explained = (e @ given.transpose(1, 2)) @ directions * scales[:, None]
         whole = e @ e.transpose(1, 2)
         rest = whole - explained @ explained.transpose(1, 2)
-        varies = (rest.diagonal(dim1=1, dim2=2) > ROUNDING * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
+        varies = (rest.diagonal(dim1=1, dim2=2) > ROUNDING_SHARE * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
         spread, total = (matrix[:, [0, 1], [0, 1]].prod(dim=1) for matrix in (rest, whole))
-        correlations = torch.where(varies, rest[:, 0, 1] / spread.clamp(min=ROUNDING**2 * total).sqrt(), 0.0)
+        correlations = torch.where(varies, rest[:, 0, 1] / spread.clamp(min=ROUNDING_SHARE**2 * total).sqrt(), 0.0)
         return correlations.numpy(), kept.sum(dim=1).numpy()

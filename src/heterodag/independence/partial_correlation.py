@@ -14,7 +14,7 @@ from heterodag.independence.pairwise import check_samples
 
 METHODS = ("pearson", "spearman")
 #: Sum of squares of rounding errors, relative to the target: a smaller residual is no residual.
-ROUNDING = 1e-20
+ROUNDING_SQUARES = 1e-20
 
 
 def partial_correlation(x: Array, y: Array, Z: Array, *, method: str = "pearson") -> float:
@@ -102,9 +102,9 @@ def _fisher_tests(r: Array, n: int, given: int) -> Array:
 def _correlations(fit: Regression, y: Array) -> Array:
     """Return the partial correlations of y with each column given the others; 0 for a function of these."""
     residuals = fit.residuals(y)
-    noise = residuals @ residuals + ROUNDING * (y @ y)
+    noise = residuals @ residuals + ROUNDING_SQUARES * (y @ y)
     slopes, sizes = fit.inverse.T @ y, np.einsum("ij,ij->j", fit.inverse, fit.inverse)
     # With t = slope / (its standard error), r^2 = t^2 / (t^2 + degrees of freedom).
     lengths = np.sqrt(slopes**2 + noise * sizes)
-    known = fit.determined() & (lengths > 0)
-    return np.asarray(np.divide(slopes, lengths, out=np.zeros_like(slopes), where=known))
+    determined = fit.determined() & (lengths > 0)
+    return np.asarray(np.divide(slopes, lengths, out=np.zeros_like(slopes), where=determined))

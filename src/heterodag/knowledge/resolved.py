@@ -104,9 +104,9 @@ def next_columns(placed: Sequence[int], d: int, knowledge: ResolvedKnowledge | N
     return [int(j) for j in np.flatnonzero(allowed)]
 
 
-def last_columns(left: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
-    """Return, in increasing order, the columns of `left` that may be the last of them; without knowledge all."""
-    mask = _mask(left, d)
+def last_columns(remaining: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
+    """Return, in increasing order, the columns of `remaining` that may be the last of them; without knowledge all."""
+    mask = _mask(remaining, d)
     allowed = mask if knowledge is None else knowledge.may_come_last(mask)
     return [int(j) for j in np.flatnonzero(allowed)]
 
