@@ -13,7 +13,7 @@ from heterodag.errors import DataError, MissingExtraError, ParameterError
 from heterodag.independence import lcit as module
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.lcit import DEFAULTS, FlowSettings, Pair, lcit, lcit_edges, pair_pvalues
-from heterodag.independence.partial_correlation import partial_correlation
+from heterodag.independence.partial_correlation import fisher_test, partial_correlation
 from heterodag.simulation import simulate
 
 torch = pytest.importorskip("torch")
@@ -156,18 +156,13 @@ def test_partial_correlations_are_those_of_least_squares():
     r, ranks = flows.partial_correlations(latents, Z, rng.standard_normal(latents.shape))
     assert ranks.tolist() == [5, 3, 4, 5]
     expected = [partial_correlation(*pair, given.T) for pair, given in zip(latents, Z, strict=True)]
-    np.testing.assert_allclose(module.fisher_test(r, 40 - 3 - ranks), expected, rtol=1e-9)
+    np.testing.assert_allclose(fisher_test(r, 40 - 3 - ranks), expected, rtol=1e-9)
     assert r[3] == 0
     columns = rng.standard_normal(latents.shape)
     columns[0, 1] = Z[0, 2] - 5  # a column that Z explains, whatever the flow made of it
     columns[1, 0] = 2.0
     known, _ = flows.partial_correlations(latents, Z, columns)
     assert known.tolist() == [0, 0, r[2], 0]
-
-
-def test_fisher_test():
-    found = module.fisher_test(np.array([0.0, math.tanh(0.196), -math.tanh(0.196), 1, 1]), np.array([100] * 4 + [0]))
-    np.testing.assert_allclose(found, [1, 0.05, 0.05, 0, 1], atol=1e-5)
 
 
 # --- one computation for all pairs --------------------------------------------------------------------------
@@ -362,7 +357,7 @@ def test_settings_are_checked(options, message):
 
 def test_random_state_is_checked():
     x, y, Z = linear(50, 1, np.random.default_rng(0))
-    with pytest.raises(ParameterError, match="`random_state` must be a whole number of at least 0; got -1"):
+    with pytest.raises(ParameterError, match=r"`random_state` must be .* a non-negative whole number .*; got -1"):
         lcit(x, y, Z, random_state=-1)
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from heterodag.core.graph import full_dag
 from heterodag.errors import DataError, ParameterError
 from heterodag.independence.contract import EdgeProblem
-from heterodag.independence.partial_correlation import partial_correlation, partial_correlation_edges
+from heterodag.independence.partial_correlation import fisher_test, partial_correlation, partial_correlation_edges
 
 
 def problem(X, order=None, **options):
@@ -97,6 +97,11 @@ def test_two_hundred_columns_take_seconds():
     assert (np.diag(found, 1) < 1e-10).all()
     null = found[np.triu_indices(200, 2)]
     assert abs(np.mean(null < 0.05) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / len(null))
+
+
+def test_fisher_test():
+    found = fisher_test(np.array([0.0, np.tanh(0.196), -np.tanh(0.196), 1, 1]), np.array([100] * 4 + [0]))
+    np.testing.assert_allclose(found, [1, 0.05, 0.05, 0, 1], atol=1e-5)
 
 
 # --- degenerate tables --------------------------------------------------------------------------------------
