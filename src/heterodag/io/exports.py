@@ -25,16 +25,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heterodag._version import __version__
 from heterodag.errors import HeterodagError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
@@ -137,14 +134,6 @@ def ordered_layers(result: GraphResult) -> list[list[str]]:
     if [node for layer in layers for node in layer] != list(order):
         layers = tuple((node,) for node in order)
     return [[result.names[node] for node in layer] for layer in layers]
-
-
-def edges_frame(result: GraphResult) -> pd.DataFrame:
-    """Return the edges as a frame with the columns cause, effect and pvalue, smallest p-value first."""
-    import pandas as pd
-
-    frame = pd.DataFrame(edge_list(result), columns=["cause", "effect", "pvalue"])
-    return frame.astype({"pvalue": "float64"})
 
 
 def edges_csv(result: GraphResult) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from heterodag.core.graph import descendants, full_dag
+from heterodag.core.graph import descendants, full_dag, respects_order
 from heterodag.errors import ParameterError
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -68,11 +68,7 @@ class ResolvedKnowledge:
 
     def respects_order(self, order: Any) -> bool:
         """Return whether an order (column indices, causes first) agrees with `must_precede`."""
-        return not np.any(self.must_precede & (full_dag(order) == 0))
-
-    def may_swap(self, first: int, second: int) -> bool:
-        """Return whether two neighbours of an order, `first` right before `second`, may change places."""
-        return not self.must_precede[first, second]
+        return respects_order(self.must_precede, order)
 
     def candidates(self, order: Any) -> Mask:
         """Return the pairs to test: earlier before later in the order, neither forbidden nor required."""
