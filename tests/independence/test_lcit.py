@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from heterodag.core.graph import full_dag
 from heterodag.errors import DataError, MissingExtraError, ParameterError
 from heterodag.independence import lcit as module
 from heterodag.independence.contract import EdgeProblem
@@ -54,14 +55,7 @@ def rate(draw, n, k, runs, level=0.05, **options):
 
 def problem(n=120, d=5, seed=0, **options):
     data = simulate(n, d, "ER", 1, random_state=seed)
-    return EdgeProblem(data.X, data.order, candidates(data.order), **options)
-
-
-def candidates(order):
-    found = np.zeros((len(order), len(order)), dtype=bool)
-    for position, effect in enumerate(order):
-        found[order[:position], effect] = True
-    return found
+    return EdgeProblem(data.X, data.order, full_dag(data.order) == 1, **options)
 
 
 # --- level and power ----------------------------------------------------------------------------------------
@@ -279,7 +273,7 @@ def test_a_permutation_of_the_columns_permutes_the_pvalues():
     tested = problem(150, 5)
     columns = np.array([3, 0, 4, 1, 2])
     order = np.argsort(columns)[tested.order]
-    moved = lcit_edges(EdgeProblem(tested.X[:, columns], order, candidates(order)), QUICK).pvalues
+    moved = lcit_edges(EdgeProblem(tested.X[:, columns], order, full_dag(order) == 1), QUICK).pvalues
     np.testing.assert_allclose(moved, lcit_edges(tested, QUICK).pvalues[np.ix_(columns, columns)], atol=1e-6)
 
 
