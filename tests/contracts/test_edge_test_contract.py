@@ -63,6 +63,11 @@ def samples(n=150):
     return z, x, z + x + u
 
 
+@pytest.fixture(autouse=True)
+def small_forest(monkeypatch):
+    monkeypatch.setattr("heterodag.independence.gcm.TREES", 40)
+
+
 @pytest.fixture(scope="module")
 def table():
     return simulate(120, 4, "ER", 1, random_state=4)

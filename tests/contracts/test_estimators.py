@@ -18,6 +18,7 @@ from heterodag.errors import MissingExtraError
 from heterodag.estimators import golem, grandag
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="an extra")
 QUICK_DIFFAN = {"max_steps": 20, "hidden": 8, "votes": 1}
 RIVALS = [VarSort(), EqVar(), EqVar(direction="bottom-up"), NPVar(), NPVar(eta=0.3), CAM(), GOLEM(), GraNDAG()]
 if HAS_TORCH:
@@ -91,10 +92,47 @@ def test_the_seed_decides_and_the_workers_do_not(model, table):
     if "selection" in model.get_params():
         settings = [{**own, "selection": "gcm"} for own in settings]
     one, two = (clone(model).set_params(**own).fit(table) for own in settings)
+    assert_same_fit(one, two)
+
+
+def assert_same_fit(one, two):
     assert np.array_equal(one.order_, two.order_)
     assert np.array_equal(one.adjacency_, two.adjacency_)
     if hasattr(one, "pvalues_"):
         assert np.array_equal(one.pvalues_, two.pvalues_, equal_nan=True)
+
+
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("parametrization", ["linear", "spline", pytest.param("mlp", marks=needs_torch)])
+def test_workers_do_not_decide_for_any_parametrisation(parametrization, refine, table):
+    one, two = (
+        HOST(parametrization=parametrization, refine=refine, n_jobs=workers, random_state=0).fit(table)
+        for workers in (1, 2)
+    )
+    assert_same_fit(one, two)
+
+
+@pytest.mark.parametrize("parametrization", ["linear", "spline"])
+def test_workers_do_not_decide_while_progress_is_told(parametrization, table):
+    """What is told may hold anything, such as an open terminal: it must not travel to the workers."""
+
+    class Told(list):
+        def __call__(self, share):
+            self.append(share)
+
+        def __reduce__(self):
+            raise TypeError("this stays where it is")
+
+    told = [Told(), Told()]
+    one, two = (
+        heterodag.recover_dag(
+            table, [2, 0, 3, 1], selection="likelihood-full", parametrization=parametrization, n_jobs=workers,
+            progress=own,
+        )
+        for workers, own in zip((1, 2), told, strict=True)
+    )  # fmt: skip
+    assert np.array_equal(one.pvalues, two.pvalues, equal_nan=True)
+    assert told[0][-1] == told[1][-1] == 1
 
 
 @pytest.mark.parametrize("model", [m for m in ALL if not isinstance(m, GOLEM)])
@@ -114,35 +152,40 @@ def test_the_time_limit_ends_the_fit(model, table):
         clone(model).set_params(max_seconds=1e-9).fit(table)
 
 
-@pytest.mark.parametrize("model", RIVALS)
+#: A parameter, a wrong value, and what the sentence about it says.
+WRONG = [
+    ("alpha", 3, "`alpha` must be a number in (0, 1]; got 3"),
+    ("selection", "cubic", "'likelihood'"),
+    ("correction", "cubic", "'holm'"),
+    ("n_jobs", 0, "`n_jobs`"),
+    ("verbose", -1, "`verbose`"),
+    ("random_state", "x", "`random_state`"),
+    ("max_seconds", 0, "`max_seconds`"),
+    ("direction", "left", "'top-down', 'bottom-up'"),
+    ("eta", -1, "`eta`"),
+    ("max_neighbours", 0, "`max_neighbours`"),
+    ("leaf_removal", "x", "'residue'"),
+    ("hidden", 0, "`hidden`"),
+    ("noise_steps", 1, "`noise_steps`"),
+    ("learning_rate", 0, "`learning_rate`"),
+    ("max_steps", 0, "`max_steps`"),
+    ("threshold", -1, "`threshold`"),
+    ("equal_variances", "x", "`equal_variances`"),
+    ("l1", -1, "`l1`"),
+]
+
+
+def test_every_wrong_parameter_belongs_to_a_method():
+    assert {wrong[0] for wrong in WRONG} <= {name for model in (*RIVALS, DiffAN()) for name in model.get_params()}
+
+
 @pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"alpha": 3}, "`alpha` must be a number in (0, 1]; got 3"),
-        ({"selection": "cubic"}, "'likelihood'"),
-        ({"correction": "cubic"}, "'holm'"),
-        ({"n_jobs": 0}, "`n_jobs`"),
-        ({"verbose": -1}, "`verbose`"),
-        ({"random_state": "x"}, "`random_state`"),
-        ({"max_seconds": 0}, "`max_seconds`"),
-        ({"direction": "left"}, "'top-down', 'bottom-up'"),
-        ({"eta": -1}, "`eta`"),
-        ({"max_neighbours": 0}, "`max_neighbours`"),
-        ({"leaf_removal": "x"}, "'residue'"),
-        ({"hidden": 0}, "`hidden`"),
-        ({"noise_steps": 1}, "`noise_steps`"),
-        ({"learning_rate": 0}, "`learning_rate`"),
-        ({"max_steps": 0}, "`max_steps`"),
-        ({"threshold": -1}, "`threshold`"),
-        ({"equal_variances": "x"}, "`equal_variances`"),
-        ({"l1": -1}, "`l1`"),
-    ],
+    ("model", "parameter", "value", "words"),
+    [(model, *wrong) for model in RIVALS for wrong in WRONG if wrong[0] in model.get_params()],
 )
-def test_bad_parameters_get_one_sentence(model, parameters, words, table):
-    if not set(parameters) <= set(model.get_params()):
-        return
+def test_bad_parameters_get_one_sentence(model, parameter, value, words, table):
     with pytest.raises(heterodag.HeterodagError) as caught:
-        clone(model).set_params(**parameters).fit(table)
+        clone(model).set_params(**{parameter: value}).fit(table)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -42,8 +42,8 @@ DIRECT = {
     "shapiro": lambda x: stats.shapiro(x).statistic,
     "shapiro-francia": francia,
     "anderson-darling": anderson,
-    "dagostino": lambda x: -stats.normaltest(x).statistic,
-    "jarque-bera": lambda x: -stats.jarque_bera(x).statistic,
+    "dagostino": lambda x: -(stats.skewtest(x).statistic ** 2) - stats.kurtosistest(x).statistic ** 2,
+    "jarque-bera": lambda x: -len(x) / 6 * (stats.skew(x) ** 2 + stats.kurtosis(x) ** 2 / 4),
 }
 
 

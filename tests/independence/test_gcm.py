@@ -10,6 +10,11 @@ from heterodag.errors import DataError, ParameterError
 from heterodag.independence.gcm import gcm
 
 
+@pytest.fixture(autouse=True)
+def small_forest(monkeypatch):
+    monkeypatch.setattr("heterodag.independence.gcm.TREES", 40)
+
+
 def rejections(test, runs, alpha):
     return sum(test(np.random.default_rng([run, 5])) < alpha for run in range(runs))
 
@@ -71,7 +76,9 @@ def test_shift_scale_and_symmetry(regressor):
     x, y, Z = curved(np.random.default_rng(1), 100, 0.2)
     plain = gcm(x, y, Z, regressor=regressor)
     assert gcm(y, x, Z, regressor=regressor) == pytest.approx(plain)
-    assert gcm(3 - 8 * x, y / 1000, Z * 4 + 2, regressor=regressor) == pytest.approx(plain, rel=1e-3)
+    # Rounding can turn a split of a tree between two nearly equal ones.
+    rel = 0.01 if regressor == "forest" else 1e-6
+    assert gcm(3 - 8 * x, y / 1000, Z * 4 + 2, regressor=regressor) == pytest.approx(plain, rel=rel)
 
 
 def test_nothing_to_condition_on_is_a_test_of_correlation():

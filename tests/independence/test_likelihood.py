@@ -26,7 +26,7 @@ def heavy_tailed_null(rng, n=500):
 
 @pytest.mark.parametrize("draw", [heteroscedastic_null, heavy_tailed_null])
 def test_level(draw):
-    runs, level = 300, 0.05
+    runs, level = 150, 0.05
     rate = rejections(draw, runs, level)
     error = np.sqrt(level * (1 - level) / runs)
     # 0.03 for the approximation itself, three standard errors for the number of runs.

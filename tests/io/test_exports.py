@@ -16,8 +16,8 @@ from heterodag.errors import DataError, HeterodagError
 from heterodag.io.exports import (
     GraphResult,
     check_folder,
+    edge_list,
     edges_csv,
-    edges_frame,
     graph_dot,
     graph_files,
     graph_graphml,
@@ -84,17 +84,15 @@ def test_layers_are_used_only_if_they_make_up_the_order():
 
 
 def test_edges_are_sorted_with_untested_last():
-    frame = edges_frame(result())
-    assert list(frame.columns) == ["cause", "effect", "pvalue"]
-    assert frame["pvalue"].tolist()[:3] == [0.0, 1e-300, 1e-5]
-    assert np.isnan(frame["pvalue"].iloc[3])
-    assert frame.iloc[3]["cause"] == NASTY[3]
+    edges = edge_list(result())
+    assert [p for _, _, p in edges][:3] == [0.0, 1e-300, 1e-5]
+    assert np.isnan(edges[3][2])
+    assert edges[3][0] == NASTY[3]
 
 
 def test_no_edges_still_make_files():
     empty = GraphResult(("a", "b"), np.zeros((2, 2), dtype=np.int8))
     assert edges_csv(empty) == "cause,effect,pvalue\n"
-    assert edges_frame(empty).dtypes["pvalue"] == "float64"
     assert json.loads(graph_json(empty))["edges"] == []
     assert "order" not in json.loads(graph_json(empty))
 

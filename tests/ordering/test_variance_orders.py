@@ -28,16 +28,16 @@ def residual_variance(X, target, given):
 def eqvar_written_out(X):
     placed = []
     while len(placed) < X.shape[1]:
-        left = [j for j in range(X.shape[1]) if j not in placed]
-        placed.append(min(left, key=lambda j: residual_variance(X, j, placed)))
+        remaining = [j for j in range(X.shape[1]) if j not in placed]
+        placed.append(min(remaining, key=lambda j: residual_variance(X, j, placed)))
     return placed
 
 
 def bottom_up_written_out(X):
-    left, order = list(range(X.shape[1])), []
-    while left:
-        sink = max(left, key=lambda j: residual_variance(X, j, [k for k in left if k != j]))
-        left.remove(sink)
+    remaining, order = list(range(X.shape[1])), []
+    while remaining:
+        sink = max(remaining, key=lambda j: residual_variance(X, j, [k for k in remaining if k != j]))
+        remaining.remove(sink)
         order.insert(0, sink)
     return order
 
@@ -106,9 +106,9 @@ def test_columns_within_the_margin_form_a_layer():
     variances = np.array([1.0, 1.3, 1.05, 4.0])
     calls = []
 
-    def log_variances(placed, left):
+    def log_variances(placed, remaining):
         calls.append(list(placed))
-        return np.log(variances[left])
+        return np.log(variances[remaining])
 
     order, layers = growing_order(4, log_variances, margin=0.2)
     assert layers == [[0, 2], [1], [3]]

@@ -220,15 +220,15 @@ def _peel(adjacency: NDArray[Any]) -> list[list[int]]:
 
 
 def _require_complete(placed: list[int], edges: NDArray[np.bool_], name: str) -> None:
-    left = np.setdiff1d(np.arange(len(edges)), placed)
-    if left.size:
+    remaining = np.setdiff1d(np.arange(len(edges)), placed)
+    if remaining.size:
         remedy = "Remove or reverse one edge of this cycle."
-        raise ParameterError(name, "have no directed cycle", _a_cycle(edges, left), remedy)
+        raise ParameterError(name, "have no directed cycle", _a_cycle(edges, remaining), remedy)
 
 
-def _a_cycle(edges: NDArray[np.bool_], left: NDArray[np.intp]) -> list[int]:
+def _a_cycle(edges: NDArray[np.bool_], remaining: NDArray[np.intp]) -> list[int]:
     """Walk backwards among the columns left over, each of which has a parent there, until one comes again."""
-    walk = [int(left[0])]
+    walk = [int(remaining[0])]
     while walk[-1] not in walk[:-1]:
-        walk.append(int(left[np.argmax(edges[left, walk[-1]])]))
+        walk.append(int(remaining[np.argmax(edges[remaining, walk[-1]])]))
     return walk[walk.index(walk[-1]) :][::-1]

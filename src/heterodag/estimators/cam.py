@@ -108,23 +108,25 @@ class CAM(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         n, d = X.shape
         location, scale = location_and_scale(X)
         Y = (X - location) / scale
         allowed, most = ~np.eye(d, dtype=bool), d - 1
-        if known is not None:
-            allowed &= ~known.forbidden
+        if knowledge is not None:
+            allowed &= ~knowledge.forbidden
         if self.max_neighbours is not None and d > self._SMALL:
             most = min(most, int(self.max_neighbours))
             allowed = boosted_neighbours(Y, spline_blocks(Y, min(NEIGHBOUR_COLUMNS, n // 10)), most, allowed)
-        if known is not None:
-            most = max(most, int((allowed | known.required).sum(axis=0).max()))
+        if knowledge is not None:
+            most = max(most, int((allowed | knowledge.required).sum(axis=0).max()))
         width = columns_per_block(n, most, MOST_COLUMNS, ROWS_PER_COLUMN)
-        graph = greedy_graph(Y, spline_blocks(Y, width), allowed, report, known)
+        graph = greedy_graph(Y, spline_blocks(Y, width), allowed, report, knowledge)
         self.unpruned_ = graph.astype(np.int8)
-        return Ordering(topological_order(graph if known is None else graph | known.must_precede), graph=graph)
+        return Ordering(
+            topological_order(graph if knowledge is None else graph | knowledge.must_precede), graph=graph
+        )
 
     def _check_parameters(self) -> None:
         if self.max_neighbours is not None:

@@ -132,7 +132,7 @@ class DiffAN(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         settings = DiffusionSettings(
             hidden=int(self.hidden),
@@ -143,7 +143,7 @@ class DiffAN(OrderingEstimator):
             patience=int(self.patience),
             votes=int(self.votes),
         )
-        return Ordering(diffan_order(X, self.leaf_removal, settings, rng, report, known))
+        return Ordering(diffan_order(X, self.leaf_removal, settings, rng, report, knowledge))
 
     def _check_parameters(self) -> None:
         check_choice("leaf_removal", self.leaf_removal, LEAF_REMOVALS)

@@ -93,11 +93,11 @@ class EqVar(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         if self.direction == "bottom-up":
-            return Ordering(eqvar_bottom_up_order(X, report, known))
-        return Ordering(growing_order(X.shape[1], linear_log_variances(X), report=report, knowledge=known)[0])
+            return Ordering(eqvar_bottom_up_order(X, report, knowledge))
+        return Ordering(growing_order(X.shape[1], linear_log_variances(X), report=report, knowledge=knowledge)[0])
 
     def _check_parameters(self) -> None:
         check_choice("direction", self.direction, DIRECTIONS)

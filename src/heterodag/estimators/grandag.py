@@ -113,7 +113,7 @@ class GraNDAG(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         location, scale = location_and_scale(X)
         Y = ((X - location) / scale)[rng.permutation(len(X))]

@@ -98,10 +98,10 @@ class NPVar(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         log_variances = additive_log_variances(X, spline_design(X))
-        return Ordering(*growing_order(X.shape[1], log_variances, float(self.eta), report, known))
+        return Ordering(*growing_order(X.shape[1], log_variances, float(self.eta), report, knowledge))
 
     def _check_parameters(self) -> None:
         check_number("eta", self.eta, low=0.0)

@@ -85,8 +85,8 @@ class VarSort(OrderingEstimator):
         self.verbose = verbose
 
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
-        order = varsort_order(X, known)
+        order = varsort_order(X, knowledge)
         report(1.0)
         return Ordering(order)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from scipy.special import ndtri
+from torch.optim.adam import adam
 
 from heterodag.independence.contract import Array
 
@@ -34,13 +35,13 @@ MEMORY, SQUARE_MEMORY = 0.9, 0.99
 #: Steps between two looks at the held-out rows, and how much of an improvement counts.
 CHECK_EVERY, MIN_GAIN = 10, 1e-4
 #: Shares of a variance below this are rounding errors: directions of Z, and what Z leaves of a latent.
-ROUNDING = 1e-10
+ROUNDING_SHARE = 1e-10
 #: Rows per piece when the trained flows are applied to the whole sample.
 PIECE = 4096
 
 
 @dataclass(frozen=True)
-class Layout:
+class NetworkShape:
     """Where the parts of a network lie in its row of the parameter table.
 
     `hidden`, `hidden_bias` and `out`, `out_bias` are the two layers; the 3K outputs are means, log-scales and
@@ -122,12 +123,12 @@ def flow_latents(
     (b, n) array
     """
     with torch.inference_mode():
-        layout = Layout(Z.shape[1], settings.n_hidden, settings.n_components)
+        shape = NetworkShape(Z.shape[1], settings.n_hidden, settings.n_components)
         data = torch.as_tensor(x, dtype=DTYPE)[:, None], torch.as_tensor(Z, dtype=DTYPE)
         held_out = held_out_rows(x.shape[1])
-        theta = initial_parameters(*data, widths, starts, layout, held_out)
-        theta = train(layout, *data, theta, held_out, settings)
-        return apply_flows(layout.split(theta), *data)
+        theta = initial_parameters(*data, widths, starts, shape, held_out)
+        theta = train(shape, *data, theta, held_out, settings)
+        return apply_flows(shape.split(theta), *data)
 
 
 def held_out_rows(n: int) -> int:
@@ -140,19 +141,19 @@ def initial_parameters(
     Z: torch.Tensor,
     widths: Array,
     starts: list[tuple[Array, Array, Array]],
-    layout: Layout,
+    shape: NetworkShape,
     held_out: int,
 ) -> torch.Tensor:
     """Return parameters of flows that begin at the ridge regression of x on Z with normal residuals."""
-    theta = torch.zeros(len(x), layout.size, dtype=DTYPE)
-    hidden, hidden_bias, out, out_bias, linear = layout.split(theta)
+    theta = torch.zeros(len(x), shape.size, dtype=DTYPE)
+    hidden, hidden_bias, out, out_bias, linear = shape.split(theta)
     for b, (weights, bias, output) in enumerate(starts):
         q = int(widths[b])
         hidden[b, :, :q] = torch.as_tensor(weights[:, :q] / math.sqrt(max(q, 1)))
         hidden_bias[b], out[b] = torch.as_tensor(bias), torch.as_tensor(output)
     linear[:, :1] = ridge(x[:, :, held_out:], Z[:, :, held_out:], widths)
     spread = (x - linear[:, :1] @ Z)[:, :, held_out:].std(dim=2, keepdim=True).clamp_(min=1e-3)
-    k = layout.n_components
+    k = shape.n_components
     # Components at normal quantiles, together about as wide as the residuals.
     places = torch.as_tensor(ndtri((np.arange(k) + 0.5) / k), dtype=DTYPE)
     out_bias[:, :k] = 0.7 * spread * places[:, None]
@@ -170,7 +171,7 @@ def ridge(x: torch.Tensor, Z: torch.Tensor, widths: Array) -> torch.Tensor:
 
 
 def train(
-    layout: Layout,
+    shape: NetworkShape,
     x: torch.Tensor,
     Z: torch.Tensor,
     theta: torch.Tensor,
@@ -181,14 +182,14 @@ def train(
     result = theta.clone()
     active = torch.arange(len(x))
     zero, best_step = torch.zeros_like(theta), torch.zeros(len(x))
-    loss = negative_log_likelihood(layout.split(theta), x[:, :, :held_out], Z[:, :, :held_out])
+    loss = negative_log_likelihood(shape.split(theta), x[:, :, :held_out], Z[:, :, :held_out])
     stack = Stack(x, Z, theta, zero.clone(), zero, theta.clone(), loss, best_step)
     batches = minibatches(held_out, x.shape[2], settings.batch_size)
     for step in range(1, settings.max_steps + 1):
-        adam_step(stack, layout, batches[step % len(batches)], step, settings.learning_rate)
+        adam_step(stack, shape, batches[step % len(batches)], step, settings.learning_rate)
         if step % CHECK_EVERY:
             continue
-        keep_best(stack, layout, held_out, step, settings.patience)
+        keep_best(stack, shape, held_out, step, settings.patience)
         going = step - stack.best_step < settings.patience
         if not going.any():
             break
@@ -207,19 +208,20 @@ def minibatches(first: int, n: int, size: int) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
 
 
-def adam_step(stack: Stack, layout: Layout, rows: slice, step: int, rate: float) -> None:
+def adam_step(stack: Stack, shape: NetworkShape, rows: slice, step: int, rate: float) -> None:
     """Move all flows one step of Adam (Kingma and Ba 2015) on the given rows."""
     gradient = torch.zeros_like(stack.theta)
-    write_gradient(layout.split(stack.theta), layout.split(gradient), stack.x[:, :, rows], stack.Z[:, :, rows])
-    stack.mean.lerp_(gradient, 1 - MEMORY)
-    stack.square.mul_(SQUARE_MEMORY).addcmul_(gradient, gradient, value=1 - SQUARE_MEMORY)
-    scale = (stack.square / (1 - SQUARE_MEMORY**step)).sqrt_().add_(1e-8)
-    stack.theta.addcdiv_(stack.mean, scale, value=-rate / (1 - MEMORY**step))
+    write_gradient(shape.split(stack.theta), shape.split(gradient), stack.x[:, :, rows], stack.Z[:, :, rows])
+    # Adam as a function: the class would hide the memory that `Stack.take` cuts, and takes 1.7 s to make the first time.
+    adam(
+        [stack.theta], [gradient], [stack.mean], [stack.square], [], [torch.tensor(step - 1.0)], foreach=False,
+        amsgrad=False, beta1=MEMORY, beta2=SQUARE_MEMORY, lr=rate, weight_decay=0.0, eps=1e-8, maximize=False,
+    )  # fmt: skip
 
 
-def keep_best(stack: Stack, layout: Layout, held_out: int, step: int, patience: int) -> None:
+def keep_best(stack: Stack, shape: NetworkShape, held_out: int, step: int, patience: int) -> None:
     """Remember the parameters of the flows whose held-out loss has fallen."""
-    parts = layout.split(stack.theta)
+    parts = shape.split(stack.theta)
     loss = negative_log_likelihood(parts, stack.x[:, :, :held_out], stack.Z[:, :, :held_out])
     # A flow that has stopped stays stopped, even while its neighbours keep it in the stack.
     going = step - CHECK_EVERY - stack.best_step < patience
@@ -307,13 +309,13 @@ def partial_correlations(latents: Array, Z: Array, columns: Array) -> tuple[Arra
         both = np.concatenate([latents, columns], axis=1)
         e, given = (torch.as_tensor(array - array.mean(axis=2, keepdims=True)) for array in (both, Z))
         variances, directions = torch.linalg.eigh(given @ given.transpose(1, 2))
-        kept = variances > ROUNDING * variances.amax(dim=1, keepdim=True)
+        kept = variances > ROUNDING_SHARE * variances.amax(dim=1, keepdim=True)
         # Coordinates of the latents in an orthonormal basis of the columns of Z.
         scales = torch.where(kept, variances, 1.0).rsqrt() * kept
         explained = (e @ given.transpose(1, 2)) @ directions * scales[:, None]
         whole = e @ e.transpose(1, 2)
         rest = whole - explained @ explained.transpose(1, 2)
-        varies = (rest.diagonal(dim1=1, dim2=2) > ROUNDING * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
+        varies = (rest.diagonal(dim1=1, dim2=2) > ROUNDING_SHARE * whole.diagonal(dim1=1, dim2=2)).all(dim=1)
         spread, total = (matrix[:, [0, 1], [0, 1]].prod(dim=1) for matrix in (rest, whole))
-        correlations = torch.where(varies, rest[:, 0, 1] / spread.clamp(min=ROUNDING**2 * total).sqrt(), 0.0)
+        correlations = torch.where(varies, rest[:, 0, 1] / spread.clamp(min=ROUNDING_SHARE**2 * total).sqrt(), 0.0)
         return correlations.numpy(), kept.sum(dim=1).numpy()

@@ -1,10 +1,11 @@
-"""Adjust the p-values of all tested edges for having made many tests."""
+"""Adjust the p-values of all tested edges for having made many tests; SciPy has no Holm, so that is here."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from heterodag.errors import ParameterError, check_choice
 from heterodag.independence.contract import Array
@@ -40,7 +41,7 @@ def adjust(pvalues: Any, method: str) -> Array:
     if np.any((p < 0) | (p > 1)):
         raise ParameterError("pvalues", "lie in [0, 1] or be NaN", float(p[(p < 0) | (p > 1)][0]))
     if p.size and method != "none":
-        adjusted[tested] = (_holm if method == "holm" else _benjamini_hochberg)(p)
+        adjusted[tested] = _holm(p) if method == "holm" else false_discovery_control(p)
     return adjusted
 
 
@@ -48,17 +49,6 @@ def _holm(p: Array) -> Array:
     """Step down: the k-th smallest of m is multiplied by m - k + 1, and no later one may be smaller."""
     rising = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[rising] * np.arange(len(p), 0, -1))
-    return _back(np.minimum(steps, 1.0), rising)
-
-
-def _benjamini_hochberg(p: Array) -> Array:
-    """Step up: the k-th smallest of m is multiplied by m / k, and no earlier one may be larger."""
-    falling = np.argsort(p, kind="stable")[::-1]
-    steps = np.minimum.accumulate(p[falling] * len(p) / np.arange(len(p), 0, -1))
-    return _back(np.minimum(steps, 1.0), falling)
-
-
-def _back(sorted_values: Array, places: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
-    values = np.empty_like(sorted_values)
-    values[places] = sorted_values
-    return values
+    adjusted = np.empty_like(p)
+    adjusted[rising] = np.minimum(steps, 1.0)
+    return adjusted

@@ -28,7 +28,7 @@ ROWS_PER_COLUMN = 5
 #: Below this 1 - leverage, a leave-one-out residual is rounding error.
 LEAST_SLACK = 1e-8
 #: Variance of rounding errors against a target of variance 1: nothing smaller counts as noise.
-ROUNDING = 1e-20
+ROUNDING_VARIANCE = 1e-20
 
 
 def gam(x: Array, y: Array, Z: Array, *, covariance: str = "HC3") -> float:
@@ -161,7 +161,7 @@ def _line_or_curve(test: _Test, F: Array, x: Array, y: Array, freedom: int) -> f
 
 def _hc3_variances(residuals: Array, y: Array, slack: Array) -> Array:
     stand_in = np.maximum(np.abs(y), 1.0)
-    return np.asarray(np.where(slack > LEAST_SLACK, residuals / slack, stand_in) ** 2 + ROUNDING)
+    return np.asarray(np.where(slack > LEAST_SLACK, residuals / slack, stand_in) ** 2 + ROUNDING_VARIANCE)
 
 
 def _classical_test(variance: float, F: Array, y: Array, freedom: int) -> float:
@@ -169,7 +169,7 @@ def _classical_test(variance: float, F: Array, y: Array, freedom: int) -> float:
     if F.shape[1] == 0:
         return 1.0
     F = F @ _whitening(F.T @ F)
-    return _f_test(np.sum((F.T @ y) ** 2) / (variance + ROUNDING), F.shape[1], freedom)
+    return _f_test(np.sum((F.T @ y) ** 2) / (variance + ROUNDING_VARIANCE), F.shape[1], freedom)
 
 
 def _hc3_test(variances: Array, slack: Array, F: Array, y: Array, freedom: int) -> float:

@@ -26,7 +26,7 @@ PENALTIES = np.logspace(-4, 7, 56)
 TREES = 200
 LEAST_ROWS = 4
 #: Residuals below this share of the standard deviation are rounding errors.
-ROUNDING = 1e-8
+LEAST_RESIDUAL = 1e-8
 
 
 def gcm(
@@ -64,17 +64,17 @@ def gcm(
     """
     x, y, Z = check_samples(x, y, Z)
     pair, Z = standardized(np.column_stack([x, y])), standardized(Z)
-    known, rank = linear_in(pair, Z)
-    if len(x) < LEAST_ROWS or (known.any() and rank < len(x) - 1):
+    explained, rank = linear_in(pair, Z)
+    if len(x) < LEAST_ROWS or (explained.any() and rank < len(x) - 1):
         return 1.0
     residuals = pair - (_fitted(Z, pair, regressor, random_state) if Z.shape[1] else 0.0)
-    if np.sqrt(np.mean(residuals**2, axis=0)).min() < ROUNDING:
+    if np.sqrt(np.mean(residuals**2, axis=0)).min() < LEAST_RESIDUAL:
         return 1.0
     products = residuals[:, 0] * residuals[:, 1]
     spread = products.std()
     # Equal products come from two values only, or two rows: whatever their mean, they have no error to judge
     # it by.
-    statistic = np.sqrt(len(x)) * products.mean() / spread if spread > ROUNDING**2 else 0.0
+    statistic = np.sqrt(len(x)) * products.mean() / spread if spread > LEAST_RESIDUAL**2 else 0.0
     return float(erfc(abs(statistic) / np.sqrt(2)))
 
 

@@ -14,12 +14,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
-from scipy.special import erfc, ndtri
+from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from heterodag.errors import DataError, MissingExtraError, check_integer, check_number
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.pairwise import check_samples
+from heterodag.independence.partial_correlation import fisher_test
+from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import one_torch_thread
 
 Seed: TypeAlias = int | Generator | SeedSequence | None
@@ -136,7 +138,7 @@ def lcit(x: Array, y: Array, Z: Array, *, random_state: Seed = None, settings: F
     x, y, Z = check_samples(x, y, Z)
     table = np.column_stack([x, y, Z])
     pair = Pair(0, 1, range(2, table.shape[1]))
-    return float(pair_pvalues(table, [pair], _seed_sequence(random_state), settings)[0])
+    return float(pair_pvalues(table, [pair], seed_sequence(random_state), settings)[0])
 
 
 def lcit_edges(problem: EdgeProblem, settings: FlowSettings = DEFAULTS) -> EdgeTests:
@@ -184,7 +186,7 @@ def pair_pvalues(
     if not np.isfinite(X).all():
         raise DataError("The table has missing or infinite values. Remove these rows or fill them in first.")
 
-    row_seed, *start_seeds = _spawn(seed, 3)
+    row_seed, *start_seeds = seed_sequence(seed).spawn(3)
     # Nothing below depends on the order of the rows: shuffled once, they need no further index.
     scores = normal_scores(X)[np.random.default_rng(row_seed).permutation(len(X))]
     pvalues: list[float] = []
@@ -224,13 +226,6 @@ def _chunk_pvalues(
     return fisher_test(r, len(scores) - rank - 3)
 
 
-def fisher_test(r: Array, freedom: Array) -> Array:
-    """Return the two-sided p-values of correlations: `sqrt(freedom) atanh(r)` is standard normal if they are 0."""
-    # A perfect correlation would make z infinite; its p-value is 0 either way.
-    z = np.arctanh(np.minimum(np.abs(r), 1 - np.finfo(float).epsneg))
-    return np.where(freedom > 0, erfc(np.sqrt(np.maximum(freedom, 0) / 2) * z), 1.0)
-
-
 def _chunks(pairs: Sequence[Pair], n: int) -> Iterator[Sequence[Pair]]:
     """Cut the pairs into runs that train together, bounded in number and memory."""
     start = 0
@@ -252,19 +247,6 @@ def _edge_pairs(problem: EdgeProblem) -> Iterator[Pair]:
         for cause in before:
             if problem.candidates[cause, effect]:
                 yield Pair(cause, effect, [column for column in before if column != cause])
-
-
-def _seed_sequence(random_state: Seed) -> SeedSequence:
-    if isinstance(random_state, SeedSequence):
-        return random_state
-    if isinstance(random_state, Generator):
-        return SeedSequence(random_state.integers(2**32, size=4).tolist())
-    return SeedSequence(None if random_state is None else check_integer("random_state", random_state, low=0))
-
-
-def _spawn(seed: SeedSequence, count: int) -> list[SeedSequence]:
-    """Return children of a copy: spawning from the caller's own would make its second use differ."""
-    return SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size).spawn(count)
 
 
 def _require_torch() -> None:

@@ -16,7 +16,7 @@ from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, Pairw
 #: Pairs per task. Fixed, so that the split of the work never depends on the number of workers.
 CHUNK = 8
 #: A p-value may leave [0, 1] by this much: rounding, not a mistake.
-ROUNDING = 1e-9
+SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _checked(value: Any, pair: _Pair) -> float:
         number = np.empty(0)
     if number.dtype.kind in "fiu" and number.size == 1:
         p = float(number.reshape(-1)[0])
-        if -ROUNDING <= p <= 1 + ROUNDING:
+        if -SLACK <= p <= 1 + SLACK:
             return min(max(p, 0.0), 1.0)
     raise HeterodagError(
         f"The test must return one number in [0, 1], the p-value; got {value!r} for columns {pair.label}."

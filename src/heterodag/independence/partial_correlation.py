@@ -14,7 +14,7 @@ from heterodag.independence.pairwise import check_samples
 
 METHODS = ("pearson", "spearman")
 #: Sum of squares of rounding errors, relative to the target: a smaller residual is no residual.
-ROUNDING = 1e-20
+ROUNDING_SQUARES = 1e-20
 
 
 def partial_correlation(x: Array, y: Array, Z: Array, *, method: str = "pearson") -> float:
@@ -44,7 +44,7 @@ def partial_correlation(x: Array, y: Array, Z: Array, *, method: str = "pearson"
     x, y, Z = check_samples(x, y, Z)
     table = _standardized(np.column_stack([x, Z, y]), method)
     fit = regression(table[:, :-1])
-    return float(_fisher_tests(_correlations(fit, table[:, -1])[:1], len(x), fit.rank - 1)[0])
+    return float(fisher_test(_correlations(fit, table[:, -1])[:1], len(x) - fit.rank - 2)[0])
 
 
 def partial_correlation_edges(problem: EdgeProblem, method: str = "pearson") -> EdgeTests:
@@ -76,7 +76,7 @@ def partial_correlation_edges(problem: EdgeProblem, method: str = "pearson") -> 
     for k, fit in zip(range(1, d), nested(R, range(1, d)), strict=True):
         r = _correlations(fit, R[:, k])
         correlations[order[:k], order[k]] = r
-        pvalues[order[:k], order[k]] = _fisher_tests(r, n, fit.rank - 1)
+        pvalues[order[:k], order[k]] = fisher_test(r, n - fit.rank - 2)
         if problem.progress is not None:
             problem.progress(k / (d - 1))
     return EdgeTests(
@@ -89,22 +89,19 @@ def _standardized(X: Array, method: str) -> Array:
     return standardized(rankdata(X, axis=0) if method == "spearman" else X)
 
 
-def _fisher_tests(r: Array, n: int, given: int) -> Array:
-    """Return the p-values of partial correlations of n rows given `given` columns."""
-    freedom = n - given - 3
-    if freedom <= 0:
-        return np.ones(len(r))
+def fisher_test(r: Array, freedom: Array | int) -> Array:
+    """Return the two-sided p-values of correlations: `sqrt(freedom) atanh(r)` is standard normal if they are 0."""
     # A perfect correlation would make z infinite; its p-value is 0 either way.
     z = np.arctanh(np.minimum(np.abs(r), 1 - np.finfo(float).epsneg))
-    return np.asarray(erfc(np.sqrt(freedom / 2) * z))
+    return np.where(np.asarray(freedom) > 0, erfc(np.sqrt(np.maximum(freedom, 0) / 2) * z), 1.0)
 
 
 def _correlations(fit: Regression, y: Array) -> Array:
     """Return the partial correlations of y with each column given the others; 0 for a function of these."""
     residuals = fit.residuals(y)
-    noise = residuals @ residuals + ROUNDING * (y @ y)
+    noise = residuals @ residuals + ROUNDING_SQUARES * (y @ y)
     slopes, sizes = fit.inverse.T @ y, np.einsum("ij,ij->j", fit.inverse, fit.inverse)
     # With t = slope / (its standard error), r^2 = t^2 / (t^2 + degrees of freedom).
     lengths = np.sqrt(slopes**2 + noise * sizes)
-    known = fit.determined() & (lengths > 0)
-    return np.asarray(np.divide(slopes, lengths, out=np.zeros_like(slopes), where=known))
+    determined = fit.determined() & (lengths > 0)
+    return np.asarray(np.divide(slopes, lengths, out=np.zeros_like(slopes), where=determined))

@@ -22,19 +22,16 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heterodag._version import __version__
 from heterodag.errors import HeterodagError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
@@ -74,6 +71,11 @@ class GraphResult:
     scores: NDArray[np.float64] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+
+    def edges(self) -> list[tuple[int, int, float]]:
+        """Return (cause, effect, p-value) of every edge by column index; NaN where no test was made."""
+        pairs = np.argwhere(self.adjacency != 0).tolist()
+        return [(i, j, math.nan if self.pvalues is None else float(self.pvalues[i, j])) for i, j in pairs]
 
 
 def graph_result(model: Any) -> GraphResult:
@@ -121,11 +123,8 @@ def _plain(value: Any) -> Any:
 
 def edge_list(result: GraphResult) -> list[tuple[str, str, float]]:
     """Return the edges as (cause, effect, p-value), smallest p-value first and NaN last."""
-    pairs = np.argwhere(result.adjacency != 0).tolist()
-    values = [math.nan if result.pvalues is None else float(result.pvalues[i, j]) for i, j in pairs]
-    keys = [(math.isnan(value), value, pair) for value, pair in zip(values, pairs, strict=True)]
-    ranked = sorted(range(len(pairs)), key=lambda k: keys[k])
-    return [(result.names[pairs[k][0]], result.names[pairs[k][1]], values[k]) for k in ranked]
+    ranked = sorted(result.edges(), key=lambda edge: math.inf if math.isnan(edge[2]) else edge[2])
+    return [(result.names[i], result.names[j], p) for i, j, p in ranked]
 
 
 def ordered_layers(result: GraphResult) -> list[list[str]]:
@@ -135,14 +134,6 @@ def ordered_layers(result: GraphResult) -> list[list[str]]:
     if [node for layer in layers for node in layer] != list(order):
         layers = tuple((node,) for node in order)
     return [[result.names[node] for node in layer] for layer in layers]
-
-
-def edges_frame(result: GraphResult) -> pd.DataFrame:
-    """Return the edges as a frame with the columns cause, effect and pvalue, smallest p-value first."""
-    import pandas as pd
-
-    frame = pd.DataFrame(edge_list(result), columns=["cause", "effect", "pvalue"])
-    return frame.astype({"pvalue": "float64"})
 
 
 def edges_csv(result: GraphResult) -> str:
@@ -195,17 +186,25 @@ def graph_graphml(result: GraphResult) -> str:
     """Return the text of graph.graphml: nodes n0, n1, ... with label, position, layer; edges with pvalue."""
     import networkx as nx
 
-    graph = nx.DiGraph()
-    place = {node: k for k, node in enumerate(result.order or ())}
-    layer = {node: k for k, nodes in enumerate(result.layers or ()) for node in nodes}
-    for node, name in enumerate(result.names):
-        known = {"position": place.get(node), "layer": layer.get(node)}
-        kept = {key: value for key, value in known.items() if value is not None}
-        graph.add_node(f"n{node}", label=_NOT_XML.sub("\ufffd", name), **kept)
-    for i, j in np.argwhere(result.adjacency != 0).tolist():
-        p = math.nan if result.pvalues is None else float(result.pvalues[i, j])
-        graph.add_edge(f"n{i}", f"n{j}", **({} if math.isnan(p) else {"pvalue": p}))
+    labels = [{"label": _NOT_XML.sub("\ufffd", name)} for name in result.names]
+    graph = attributed_graph(result, [f"n{node}" for node in range(len(labels))], labels)
     return "\n".join(nx.generate_graphml(graph)) + "\n"
+
+
+def attributed_graph(result: GraphResult, ids: Sequence[str], labels: Sequence[dict[str, str]] | None = None) -> Any:
+    """Return a `networkx.DiGraph` with position and layer on the nodes and pvalue on the edges, where there are any."""
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(ids if labels is None else zip(ids, labels, strict=True))
+    for position, node in enumerate(result.order or ()):
+        graph.nodes[ids[node]]["position"] = position
+    for layer, nodes in enumerate(result.layers or ()):
+        for node in nodes:
+            graph.nodes[ids[node]]["layer"] = layer
+    for i, j, p in result.edges():
+        graph.add_edge(ids[i], ids[j], **({} if math.isnan(p) else {"pvalue": p}))
+    return graph
 
 
 def graph_dot(result: GraphResult) -> str:
@@ -213,8 +212,7 @@ def graph_dot(result: GraphResult) -> str:
     lines = ["digraph heterodag {", "  rankdir=TB;", "  node [shape=box, style=rounded];"]
     nodes = result.order if result.order is not None else range(len(result.names))
     lines += [f"  n{node} [label={_quoted(result.names[node])}];" for node in nodes]
-    for i, j in np.argwhere(result.adjacency != 0).tolist():
-        p = math.nan if result.pvalues is None else float(result.pvalues[i, j])
+    for i, j, p in result.edges():
         lines.append(f"  n{i} -> n{j}" + ("" if math.isnan(p) else f' [tooltip="p = {p:.3g}"]') + ";")
     return "\n".join([*lines, "}"]) + "\n"
 

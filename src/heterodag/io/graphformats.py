@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from heterodag.core.graph import as_adjacency
 from heterodag.errors import HeterodagError, ParameterError
 from heterodag.io.exports import (
     GraphResult,
+    attributed_graph,
     edges_csv,
     graph_dot,
     graph_graphml,
@@ -21,22 +19,14 @@ from heterodag.io.exports import (
     versions,
     write_all,
 )
+from heterodag.io.inputs import column_labels
 
 
 def graph_gml(result: GraphResult) -> str:
     """Return the graph as GML: nodes with label, position and layer; edges with pvalue."""
     import networkx as nx
 
-    graph = nx.DiGraph()
-    place = {node: k for k, node in enumerate(result.order or ())}
-    layer = {node: k for k, nodes in enumerate(result.layers or ()) for node in nodes}
-    for node, name in enumerate(result.names):
-        known = {"position": place.get(node), "layer": layer.get(node)}
-        graph.add_node(name, **{key: value for key, value in known.items() if value is not None})
-    for i, j in np.argwhere(result.adjacency != 0).tolist():
-        p = math.nan if result.pvalues is None else float(result.pvalues[i, j])
-        graph.add_edge(result.names[i], result.names[j], **({} if math.isnan(p) else {"pvalue": p}))
-    return "\n".join(nx.generate_gml(graph)) + "\n"
+    return "\n".join(nx.generate_gml(attributed_graph(result, result.names))) + "\n"
 
 
 def graph_dagitty(result: GraphResult) -> str:
@@ -46,7 +36,7 @@ def graph_dagitty(result: GraphResult) -> str:
         raise HeterodagError(
             "Two column names differ only in characters that DAGitty cannot hold; rename one of them."
         )
-    edges = [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(result.adjacency != 0).tolist()]
+    edges = [f"{names[i]} -> {names[j]}" for i, j, _ in result.edges()]
     return "\n".join(["dag {", *names, *edges, "}"]) + "\n"
 
 
@@ -99,7 +89,7 @@ def _as_result(graph: Any, names: Sequence[str] | None) -> GraphResult:
     if hasattr(graph, "adjacency") and isinstance(getattr(graph, "names", None), list):
         graph, names = graph.adjacency, graph.names
     adjacency = as_adjacency(graph, "graph")
-    labels = [f"x{k}" for k in range(len(adjacency))] if names is None else [str(name) for name in names]
+    labels = [str(name) for name in column_labels(len(adjacency), names)]
     if len(labels) != len(adjacency) or len(set(labels)) < len(labels):
         raise ParameterError("names", f"be {len(adjacency)} different names", labels)
     return GraphResult(names=tuple(labels), adjacency=adjacency, versions=versions())

@@ -159,36 +159,35 @@ def _check_shape(array: Array) -> None:
 
 
 def _drop_missing(array: Array, labels: list[str]) -> Array:
-    gaps = np.isnan(array)
-    lost = gaps.any(axis=1)
+    lost = np.isnan(array).any(axis=1)
     if not lost.any():
         return array
-    counts = dict(zip(labels, gaps.sum(axis=0).tolist(), strict=True))
-    warn_dropped(int(lost.sum()), len(array), {name: count for name, count in counts.items() if count})
+    counts = _counted(_missing_counts(array, labels))
+    if lost.all():
+        raise DataError(f"Every row has a missing value (in {counts}): drop those columns first.")
+    sentence = f"{lost.sum()} of {len(array)} rows have missing values, in {counts}, and were left out."
+    warnings.warn(sentence, DataWarning, stacklevel=4)
     return np.ascontiguousarray(array[~lost])
 
 
-def warn_dropped(lost: int, rows: int, counts: Mapping[str, int]) -> None:
-    """Warn that rows with missing values were left out, or raise `DataError` if none is left."""
+def _counted(counts: Mapping[str, int]) -> str:
     shown = ", ".join(f"'{name}' ({count})" for name, count in list(counts.items())[:_SHOWN])
-    more = f" and {len(counts) - _SHOWN} more columns" if len(counts) > _SHOWN else ""
-    if lost == rows:
-        raise DataError(f"Every row has a missing value (in {shown}{more}): drop those columns first.")
-    warnings.warn(
-        f"{lost} of {rows} rows have missing values, in {shown}{more}, and were left out.", DataWarning, stacklevel=5
-    )
+    return shown + (f" and {len(counts) - _SHOWN} more columns" if len(counts) > _SHOWN else "")
+
+
+def _missing_counts(array: Array, labels: list[str]) -> dict[str, int]:
+    counts = np.isnan(array).sum(axis=0).tolist()
+    return {label: count for label, count in zip(labels, counts, strict=True) if count}
 
 
 def _check_finite(array: Array, labels: list[str]) -> None:
     with np.errstate(all="ignore"):
         if np.isfinite(array.sum()):
             return
-    missing = np.isnan(array).sum(axis=0)
-    if missing.any():
-        counts = ", ".join(f"'{labels[j]}' ({missing[j]})" for j in np.flatnonzero(missing)[:_SHOWN])
-        more = f" and {(missing > 0).sum() - _SHOWN} more columns" if (missing > 0).sum() > _SHOWN else ""
+    missing = _missing_counts(array, labels)
+    if missing:
         raise DataError(
-            f"Missing values (NaN) in {counts}{more}: fill them in, or leave those rows out with missing='drop' "
+            f"Missing values (NaN) in {_counted(missing)}: fill them in, or leave those rows out with missing='drop' "
             "(the count per column is in parentheses)."
         )
     infinite = np.flatnonzero(np.isinf(array).any(axis=0))

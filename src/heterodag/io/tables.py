@@ -1,6 +1,6 @@
 """Tables in: CSV, TSV and Parquet files become a frame of numbers, or one sentence that says what is wrong.
 
-The details of text files are in `heterodag.textfiles`; here are the checks that every kind of file shares.
+The details of text files are in `heterodag.io.textfiles`; here are the checks that every kind of file shares.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heterodag.errors import DataError, DataWarning, MissingExtraError, check_choice
+from heterodag.io.inputs import MISSING
 from heterodag.io.textfiles import read_text
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def read_table(
         If the file or one of its columns cannot be used; the message names it and says what to do.
     """
     path = Path(path)
-    check_choice("missing", missing, ("refuse", "drop"))
+    check_choice("missing", missing, MISSING)
     _check_file(path)
     if path.suffix.lower() in _PARQUET:
         frame = _read_parquet(path)

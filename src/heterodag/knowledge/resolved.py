@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from heterodag.core.graph import descendants, full_dag
+from heterodag.core.graph import descendants, full_dag, respects_order
 from heterodag.errors import ParameterError
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -68,11 +68,7 @@ class ResolvedKnowledge:
 
     def respects_order(self, order: Any) -> bool:
         """Return whether an order (column indices, causes first) agrees with `must_precede`."""
-        return not np.any(self.must_precede & (full_dag(order) == 0))
-
-    def may_swap(self, first: int, second: int) -> bool:
-        """Return whether two neighbours of an order, `first` right before `second`, may change places."""
-        return not self.must_precede[first, second]
+        return respects_order(self.must_precede, order)
 
     def candidates(self, order: Any) -> Mask:
         """Return the pairs to test: earlier before later in the order, neither forbidden nor required."""
@@ -104,9 +100,9 @@ def next_columns(placed: Sequence[int], d: int, knowledge: ResolvedKnowledge | N
     return [int(j) for j in np.flatnonzero(allowed)]
 
 
-def last_columns(left: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
-    """Return, in increasing order, the columns of `left` that may be the last of them; without knowledge all."""
-    mask = _mask(left, d)
+def last_columns(remaining: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
+    """Return, in increasing order, the columns of `remaining` that may be the last of them; without knowledge all."""
+    mask = _mask(remaining, d)
     allowed = mask if knowledge is None else knowledge.may_come_last(mask)
     return [int(j) for j in np.flatnonzero(allowed)]
 

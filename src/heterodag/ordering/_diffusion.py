@@ -118,7 +118,7 @@ def _loss(weights: Weights, x: torch.Tensor, noise: torch.Tensor, noise_share: t
 
 
 def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_share: float, residue: bool) -> Array:
-    """Return, per column left, the variance over rows of its diagonal entry of the Hessian of the log density.
+    """Return, per remaining column, the variance over rows of its diagonal entry of the Hessian of the log density.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_shar
     Returns
     -------
     array
-        In the increasing order of the columns left.
+        In the increasing order of the remaining columns.
     """
-    left = [j for j in range(X.shape[1]) if j not in set(removed)]
+    remaining = [j for j in range(X.shape[1]) if j not in set(removed)]
     share = torch.tensor([noise_share], dtype=torch.float32)
     rows = torch.as_tensor(X, dtype=torch.float32)
     if not residue:
@@ -146,9 +146,9 @@ def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_shar
 
     with torch.no_grad():
         if residue and removed:
-            hessian = marginal_hessian(score, rows, left, removed)
+            hessian = marginal_hessian(score, rows, remaining, removed)
         else:
-            hessian = vmap(jacrev(score))(rows)[:, left][:, :, left]
+            hessian = vmap(jacrev(score))(rows)[:, remaining][:, :, remaining]
     diagonals = torch.diagonal(hessian, dim1=1, dim2=2).double().numpy()
     # Where few rows are, the network guesses: a handful of wild values must not decide.
     low, high = np.quantile(diagonals, [TRIMMED, 1 - TRIMMED], axis=0)
@@ -156,21 +156,21 @@ def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_shar
 
 
 def marginal_hessian(
-    score: Callable[[torch.Tensor], torch.Tensor], rows: torch.Tensor, left: list[int], removed: list[int]
+    score: Callable[[torch.Tensor], torch.Tensor], rows: torch.Tensor, remaining: list[int], removed: list[int]
 ) -> torch.Tensor:
-    """Return the Hessian (n, k, k) of the log density of the columns left, without the removed ones.
+    """Return the Hessian (n, k, k) of the log density of the remaining columns, without the removed ones.
 
     Parameters
     ----------
     score : from one row (d,) to the gradient of the log density there.
     rows : (n, d); what stands in the removed columns is only where the search begins.
-    left, removed : columns.
+    remaining, removed : columns.
 
     Notes
     -----
     The deciduous residue is what a removed leaf l adds to the score of the others: `s_l H_lj / H_ll`, s the score and H
     its derivatives. It vanishes where the removed columns have score 0, which is where each has its mean given its
-    causes; there, with Gaussian noise, `log p` of the removed given the left ones is the same whatever the left ones
+    causes; there, with Gaussian noise, `log p` of the removed given the remaining ones is the same whatever these
     are. So the removed columns are moved there by Newton's method, and the Hessian of the rest is the Schur complement
     `H_RR - H_RL inv(H_LL) H_LR`. For additive noise this is exact for any number of leaves, and needs no third
     derivatives.
@@ -182,8 +182,8 @@ def marginal_hessian(
         step = torch.linalg.solve(_negative(inner), vmap(score)(rows)[:, removed, None])[..., 0]
         rows[:, removed] = (rows[:, removed] - step).clamp(-LARGEST, LARGEST)
     H = derivatives(rows)
-    across = torch.linalg.solve(_negative(H[:, removed][:, :, removed]), H[:, removed][:, :, left])
-    schur: torch.Tensor = H[:, left][:, :, left] - H[:, left][:, :, removed] @ across
+    across = torch.linalg.solve(_negative(H[:, removed][:, :, removed]), H[:, removed][:, :, remaining])
+    schur: torch.Tensor = H[:, remaining][:, :, remaining] - H[:, remaining][:, :, removed] @ across
     return schur
 
 

@@ -17,7 +17,7 @@ from heterodag.knowledge import ResolvedKnowledge
 Flags = npt.NDArray[np.bool_]
 
 #: A column of which the others leave less than this share is rounding error.
-ROUNDING = 1e-10
+LEAST_REST = 1e-10
 #: Step length and number of steps of the boosting that selects neighbours.
 STEP_LENGTH, STEPS = 0.1, 200
 
@@ -94,8 +94,8 @@ class AdditiveFit:
         before, after = n - p - 1, n - p - new.shape[1] - 1
         if new.shape[1] == 0 or after < n // 2:
             return -np.inf
-        total = max(float(self.residual @ self.residual), ROUNDING)
-        left = max(total - float(np.sum((new.T @ self.residual) ** 2)), ROUNDING * total)
+        total = max(float(self.residual @ self.residual), LEAST_REST)
+        left = max(total - float(np.sum((new.T @ self.residual) ** 2)), LEAST_REST * total)
         return float(n / 2 * (np.log(total / before) - np.log(left / after)))
 
     def add(self, block: Array) -> None:
@@ -109,7 +109,7 @@ class AdditiveFit:
         rest = block - self.basis @ (self.basis.T @ block)
         rest -= self.basis @ (self.basis.T @ rest)  # once more: the first pass leaves rounding errors
         left, sizes, _ = np.linalg.svd(rest, full_matrices=False)
-        return np.asarray(left[:, sizes > np.sqrt(ROUNDING)])
+        return np.asarray(left[:, sizes > np.sqrt(LEAST_REST)])
 
 
 def greedy_graph(

@@ -99,9 +99,9 @@ def _leaves_of_one_model(
     """Return all columns but one, the last leaf first."""
     d, leaves = rows.shape[1], list[int]()
     while len(leaves) < d - 1:
-        left = [j for j in range(d) if j not in leaves]
+        remaining = [j for j in range(d) if j not in leaves]
         votes = _variances(weights, rows, leaves, settings, residue)
-        leaves.append(_elected(votes, left, last_columns(left, d, knowledge)))
+        leaves.append(_elected(votes, remaining, last_columns(remaining, d, knowledge)))
         report(0.7 + 0.3 * len(leaves) / (d - 1))
     return leaves
 
@@ -114,20 +114,20 @@ def _leaves_of_new_models(
     report: Callable[[float], None],
     knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
-    """Return the same, from a model of the columns left for every leaf."""
+    """Return the same, from a model of the remaining columns for every leaf."""
     from heterodag.ordering import _diffusion
 
     d, leaves = Y.shape[1], list[int]()
     while len(leaves) < d - 1:
-        left = [j for j in range(d) if j not in leaves]
+        remaining = [j for j in range(d) if j not in leaves]
         done = len(leaves)
 
         def share_of_all(share: float, done: int = done) -> None:
             report((done + share) / (d - 1))
 
-        weights = _diffusion.train(Y[:, left], settings, rng, share_of_all)
-        votes = _variances(weights, rows[:, left], [], settings, residue=False)
-        leaves.append(_elected(votes, left, last_columns(left, d, knowledge)))
+        weights = _diffusion.train(Y[:, remaining], settings, rng, share_of_all)
+        votes = _variances(weights, rows[:, remaining], [], settings, residue=False)
+        leaves.append(_elected(votes, remaining, last_columns(remaining, d, knowledge)))
     return leaves
 
 
@@ -147,9 +147,9 @@ def _variances(weights: Any, rows: Array, removed: list[int], settings: Diffusio
     return np.array([_diffusion.hessian_variances(weights, rows, removed, share, residue) for share in shares])
 
 
-def _elected(variances: Array, left: list[int], allowed: list[int]) -> int:
+def _elected(variances: Array, remaining: list[int], allowed: list[int]) -> int:
     """Return the column that most noise levels (rows) call a leaf, among those allowed; the first of equals."""
-    leaves = np.argmin(variances[:, [left.index(j) for j in allowed]], axis=1)
+    leaves = np.argmin(variances[:, [remaining.index(j) for j in allowed]], axis=1)
     return allowed[Counter(leaves.tolist()).most_common(1)[0][0]]
 
 

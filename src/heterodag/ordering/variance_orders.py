@@ -14,10 +14,10 @@ from heterodag.core.graph import Order
 from heterodag.core.table import location_and_scale
 from heterodag.knowledge import ResolvedKnowledge, last_columns, next_columns
 
-#: (columns placed, columns left) -> log variance of each column left given the placed ones.
+#: (columns placed, some of the remaining ones) -> log variance of each of the latter given the placed ones.
 LogVariances = Callable[[list[int], list[int]], Array]
 #: What rounding leaves of the variance of a standardised column that the others explain.
-ROUNDING = 1e-14
+LEAST_VARIANCE = 1e-14
 
 
 def varsort_order(X: Array, knowledge: ResolvedKnowledge | None = None) -> Order:
@@ -40,7 +40,7 @@ def growing_order(
     d : int
         Number of columns.
     log_variances : callable
-        From the columns placed and the columns left to the log conditional variances of the latter.
+        From the columns placed and some of the remaining ones to the log conditional variances of the latter.
     margin : float, default=0.0
         Columns whose variance is less than this above the smallest are placed together, smallest first; 0 places one
         at a time.
@@ -56,11 +56,11 @@ def growing_order(
     placed: list[int] = []
     layers: list[list[int]] = []
     while len(placed) < d:
-        left = next_columns(placed, d, knowledge)
-        values = log_variances(placed, left)
+        allowed = next_columns(placed, d, knowledge)
+        values = log_variances(placed, allowed)
         ranked = np.argsort(values, kind="stable")
         count = 1 if margin == 0 else _within(values[ranked], margin)
-        layers.append([left[k] for k in ranked[:count]])
+        layers.append([allowed[k] for k in ranked[:count]])
         placed += layers[-1]
         if report is not None:
             report(len(placed) / d)
@@ -85,12 +85,12 @@ def linear_log_variances(X: Array) -> LogVariances:
     scale, rest = _correlations(X)
     swept: list[int] = []
 
-    def log_variances(placed: list[int], left: list[int]) -> Array:
+    def log_variances(placed: list[int], remaining: list[int]) -> Array:
         nonlocal rest
         for column in placed[len(swept) :]:
-            rest = rest - np.outer(rest[:, column], rest[column]) / max(rest[column, column], ROUNDING)
+            rest = rest - np.outer(rest[:, column], rest[column]) / max(rest[column, column], LEAST_VARIANCE)
             swept.append(column)
-        return np.asarray(np.log(np.maximum(np.diag(rest)[left], ROUNDING)) + 2 * np.log(scale[left]))
+        return np.asarray(np.log(np.maximum(np.diag(rest)[remaining], LEAST_VARIANCE)) + 2 * np.log(scale[remaining]))
 
     return log_variances
 
@@ -108,13 +108,13 @@ def eqvar_bottom_up_order(
     smallest at the sinks.
     """
     scale, correlations = _correlations(X)
-    left, sinks = list(range(X.shape[1])), []
-    while left:
-        precision = np.linalg.inv(correlations[np.ix_(left, left)])
+    remaining, sinks = list(range(X.shape[1])), []
+    while remaining:
+        precision = np.linalg.inv(correlations[np.ix_(remaining, remaining)])
         # The conditional variance is one over the diagonal of the precision matrix.
-        variances = 2 * np.log(scale[left]) - np.log(np.maximum(np.diag(precision), ROUNDING))
-        allowed = [left.index(j) for j in last_columns(left, X.shape[1], knowledge)]
-        sinks.append(left.pop(allowed[int(np.argmax(variances[allowed]))]))
+        variances = 2 * np.log(scale[remaining]) - np.log(np.maximum(np.diag(precision), LEAST_VARIANCE))
+        allowed = [remaining.index(j) for j in last_columns(remaining, X.shape[1], knowledge)]
+        sinks.append(remaining.pop(allowed[int(np.argmax(variances[allowed]))]))
         if report is not None:
             report(len(sinks) / X.shape[1])
     return np.array(sinks[::-1], dtype=np.intp)
@@ -132,20 +132,20 @@ def additive_log_variances(X: Array, design: Callable[[list[int]], Array]) -> Lo
     Notes
     -----
     The sum of squares is divided by the degrees of freedom left, n - p - 1: dividing by n would make every variance
-    fall with the number of columns placed, true causes or not. All columns left share one factorisation.
+    fall with the number of columns placed, true causes or not. All remaining columns share one factorisation.
     """
     location, scale = location_and_scale(X)
     Y = (X - location) / scale
 
-    def log_variances(placed: list[int], left: list[int]) -> Array:
+    def log_variances(placed: list[int], remaining: list[int]) -> Array:
         if not placed:
-            return np.asarray(2 * np.log(scale[left]))
+            return np.asarray(2 * np.log(scale[remaining]))
         Q, sizes, _ = np.linalg.svd(design(placed), full_matrices=False)
         Q = Q[:, sizes > 1e-7 * sizes[0]]
-        rest = Y[:, left] - Q @ (Q.T @ Y[:, left])
+        rest = Y[:, remaining] - Q @ (Q.T @ Y[:, remaining])
         freedom = max(len(Y) - Q.shape[1] - 1, 1)
         variances = np.einsum("ij,ij->j", rest, rest) / freedom
-        return np.asarray(np.log(np.maximum(variances, ROUNDING)) + 2 * np.log(scale[left]))
+        return np.asarray(np.log(np.maximum(variances, LEAST_VARIANCE)) + 2 * np.log(scale[remaining]))
 
     return log_variances
 

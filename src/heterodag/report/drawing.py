@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from heterodag.viz.layout import Layout, bezier, layered_layout
+from heterodag.viz.layout import GraphLayout, bezier, layered_layout
 from heterodag.viz.summaries import edge_strength
 
 PAGE_WIDTH = 1040
@@ -31,7 +31,7 @@ Edge = tuple[int, int]
 class _Frame:
     """A layout with the way from its coordinates to pixels."""
 
-    layout: Layout
+    layout: GraphLayout
     widths: NDArray[np.float64]
     across_page: bool
     gap: float

@@ -23,7 +23,7 @@ _BEND_SIZE = 0.3
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Coordinates of a drawing, orientation left open.
 
     Attributes
@@ -52,7 +52,7 @@ class Layout:
         return self.span[1] - self.span[0]
 
 
-def layered_layout(adjacency: Any, sizes: Any = None, row_length: int = 10) -> Layout:
+def layered_layout(adjacency: Any, sizes: Any = None, row_length: int = 10) -> GraphLayout:
     """Place the nodes of a DAG in layers, causes first, with few crossings.
 
     Parameters
@@ -66,7 +66,7 @@ def layered_layout(adjacency: Any, sizes: Any = None, row_length: int = 10) -> L
 
     Returns
     -------
-    Layout
+    GraphLayout
         The same graph always gives the same drawing.
     """
     edges = np.asarray(adjacency) != 0
@@ -84,7 +84,7 @@ def layered_layout(adjacency: Any, sizes: Any = None, row_length: int = 10) -> L
     points = np.column_stack([depth, across])
     routes = {edge: points[chain] for edge, chain in chains.items()}
     span = (float(across.min(initial=0.0)), float(across.max(initial=0.0)))
-    return Layout(depth[: len(edges)], across[: len(edges)], routes, n_ranks, span)
+    return GraphLayout(depth[: len(edges)], across[: len(edges)], routes, n_ranks, span)
 
 
 def node_ranks(adjacency: Any) -> NDArray[np.int64]:
@@ -110,7 +110,7 @@ def bezier(route: NDArray[np.float64]) -> NDArray[np.float64]:
     Parameters
     ----------
     route : ndarray of shape (k, 2)
-        Points (rank, across), as in `Layout.routes`.
+        Points (rank, across), as in `GraphLayout.routes`.
 
     Returns
     -------

@@ -7,13 +7,13 @@ manage: save it with ``ax.figure.savefig(...)``, or put ``ax.figure`` last in a 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterodag.errors import ParameterError
-from heterodag.viz.layout import bezier, layered_layout
+from heterodag.viz.layout import GraphLayout, bezier, layered_layout
 from heterodag.viz.summaries import edge_strength, normal_quantiles, rounds
 
 if TYPE_CHECKING:
@@ -48,18 +48,29 @@ def plot_graph(model_or_adjacency: Any, names: Sequence[str] | None = None, ax: 
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
         raise ParameterError("model_or_adjacency", "be a fitted model or a square matrix", adjacency.shape)
     labels = _labels(model, names, len(adjacency))
-    sizes = [0.35 + 0.11 * min(len(label), 16) for label in labels]
-    layout = layered_layout(adjacency, sizes)
-    ax = _axes((min(3 + layout.extent, 16), min(1.5 + 0.9 * layout.n_ranks, 16))) if ax is None else ax
-    strength = _strengths(adjacency, getattr(model, "pvalues_", None))
+    found = getattr(model, "pvalues_", None)
+    pvalues = np.full(adjacency.shape, np.nan) if found is None else found
+    return draw_dag(adjacency, labels, lambda edge: edge_strength(float(pvalues[edge])), ax)[0]
+
+
+def draw_dag(
+    adjacency: Any,
+    labels: Sequence[str],
+    strength: Callable[[tuple[int, int]], float],
+    ax: Axes | None = None,
+    row_height: float = 0.9,
+) -> tuple[Axes, GraphLayout]:
+    """Draw a DAG in layers, causes on top, each edge as firm as its strength from 0 to 1 says."""
+    layout = layered_layout(adjacency, [0.35 + 0.11 * min(len(label), 16) for label in labels])
+    ax = _axes((min(3 + layout.extent, 16), min(1.5 + row_height * layout.n_ranks, 16))) if ax is None else ax
     for edge, route in layout.routes.items():
-        _draw_arrow(ax, route, strength[edge])
+        _draw_arrow(ax, route, strength(edge))
     for node, label in enumerate(labels):
         _draw_node(ax, layout.across[node], -float(layout.rank[node]), label)
     ax.set_axis_off()
     ax.set_xlim(layout.span[0] - 1, layout.span[1] + 1)
     ax.set_ylim(-layout.n_ranks + 0.4, 0.6)
-    return ax
+    return ax, layout
 
 
 def _labels(model: Any, names: Sequence[str] | None, d: int) -> list[str]:
@@ -74,14 +85,6 @@ def _axes(size: tuple[float, float]) -> Axes:
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, layout="constrained").add_subplot()
-
-
-def _strengths(adjacency: Any, pvalues: Any) -> dict[tuple[int, int], float]:
-    """Return 0 (weak) to 1 (strong) for every edge, from minus the logarithm of its p-value."""
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(adjacency != 0)]
-    if pvalues is None:
-        return dict.fromkeys(pairs, 0.6)
-    return {pair: edge_strength(float(pvalues[pair])) for pair in pairs}
 
 
 def _draw_arrow(ax: Axes, route: Any, strength: float) -> None:

@@ -48,9 +48,11 @@ def rounds(scores: Any) -> list[Round]:
         A column was placed in the last round in which it has a score.
     """
     table = np.asarray(scores, dtype=np.float64)
-    left = ~np.isnan(table)
-    stays = np.vstack([left[1:], np.zeros((1, table.shape[1]), dtype=bool)])
-    return [_round(row, here & ~later, here & later) for row, here, later in zip(table, left, stays, strict=True)]
+    remaining = ~np.isnan(table)
+    stays = np.vstack([remaining[1:], np.zeros((1, table.shape[1]), dtype=bool)])
+    return [
+        _round(row, here & ~later, here & later) for row, here, later in zip(table, remaining, stays, strict=True)
+    ]
 
 
 def _round(row: FloatArray, placed: NDArray[np.bool_], waiting: NDArray[np.bool_]) -> Round:
