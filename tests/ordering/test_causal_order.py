@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,12 @@ from scipy import stats
 
 from heterodag import causal_order, simulate
 from heterodag.core.normality import STATISTICS, get_statistic
-from heterodag.core.table import Table
 from heterodag.errors import DataError, FitWarning, ParameterError
-from heterodag.models import conditional
-from heterodag.models.conditional import ConditionalModel, order_ridge
-from heterodag.models.spline_fits import priced_loss
-from heterodag.ordering.causal_order import warn_not_converged
-from heterodag.ordering.normality_order import FullRounds, models_along, order_by_normality
+from heterodag.io.inputs import warn_not_converged
+from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
 from heterodag.ordering.result import OrderResult
+from heterodag.scores import lines
+from heterodag.scores.make import score_settings
 
 
 def chain(n, seed):
@@ -119,8 +116,8 @@ def test_margins_of_a_fit_exceed_the_tolerance_by_definition():
 
 
 def test_fits_that_do_not_converge_are_named_once(monkeypatch):
-    whole = conditional.minimize
-    monkeypatch.setattr(conditional, "minimize", lambda *a, **k: whole(*a, **(k | {"max_iterations": 1})))
+    whole = lines.minimize
+    monkeypatch.setattr(lines, "minimize", lambda *a, **k: whole(*a, **(k | {"max_iterations": 1})))
     frame = pd.DataFrame(chain(300, 9), columns=["age", "dose", "cost"])
     with pytest.warns(FitWarning, match="did not converge") as caught:
         result = causal_order(frame)
@@ -141,16 +138,12 @@ def test_an_order_by_splines_is_the_better_of_two():
     chosen = []
     for seed, mechanism in itertools.product(range(3), ("linear", "nonlinear")):
         X = simulate(400, 6, "ER", 2, mechanism, random_state=seed).X
-        table, pairs = Table.standardize(X), []
-        curves = ConditionalModel("spline", ridge=order_ridge(400))
+        curves, pairs = score_settings("spline", "natural").make(X, np.random.SeedSequence(0)), []
         for parametrization in ("spline", "linear"):
-            rounds = FullRounds(table, replace(curves, parametrization=parametrization), get_statistic("shapiro"))
-            found = order_by_normality(6, rounds, 1e-4)
-            models = rounds.models(found)
-            if parametrization == "linear":
-                order = found.order.tolist()
-                models = [curves.fit(table, order[:k], [order[k]]) for k in range(6)]
-            pairs.append((priced_loss(models, table), found.order.tolist(), parametrization))
+            models = score_settings(parametrization, "natural").make(X, np.random.SeedSequence(0))
+            rounds = FullRounds(models, get_statistic("shapiro"))
+            found = order_by_normality(6, rounds, 1e-4).order.tolist()
+            pairs.append((loss_along(curves, found), found, parametrization))
         best = min(pairs)
         assert causal_order(X, parametrization="spline", refine=False).order.tolist() == best[1]
         if pairs[0][1] != pairs[1][1]:
@@ -158,24 +151,18 @@ def test_an_order_by_splines_is_the_better_of_two():
     assert {"linear", "spline"} == set(chosen)
 
 
-def test_models_along_an_order_fit_only_what_is_not_known():
-    table = Table.standardize(simulate(300, 4, "ER", 1, random_state=0).X)
-    model = ConditionalModel("spline", ridge=order_ridge(300))
-    known = models_along([2, 0, 1, 3], model, table)
-    again = models_along([0, 2, 1, 3], model, table, known)
-    assert [fit.targets for fit in again] == [(0,), (2,), (1,), (3,)]
-    assert [any(fit is other for other in known) for fit in again] == [False, False, True, True]
-    assert again[1].predecessors == (0,)
-
-
-def test_an_order_by_splines_of_a_long_table_looks_at_some_rows_but_orders_lines_by_all(monkeypatch):
-    seen = {}
+def test_an_order_by_splines_of_a_long_table_looks_at_some_rows(monkeypatch):
+    seen = []
     whole = FullRounds.__init__
 
-    def spy(self, table, model, statistic):
-        seen[model.parametrization] = table.shape[0]
-        whole(self, table, model, statistic)
+    def spy(self, scores, statistic):
+        seen.append((type(scores.fitter).__name__, scores.n_rows))
+        whole(self, scores, statistic)
 
     monkeypatch.setattr(FullRounds, "__init__", spy)
-    causal_order(simulate(2600, 3, "ER", 1, random_state=0).X, parametrization="spline", refine=False)
-    assert seen == {"spline": 2000, "linear": 2600}
+    X = simulate(2600, 3, "ER", 1, random_state=0).X
+    causal_order(X, parametrization="spline", refine=False)
+    assert seen == [("CurveFitter", 2500), ("LineFitter", 2500)]
+    seen.clear()
+    causal_order(X, refine=False)
+    assert seen == [("LineFitter", 2600)]

@@ -10,8 +10,11 @@ from heterodag.core.gaussian import FORMS
 from heterodag.core.normality import get_statistic
 from heterodag.core.solver import free_swing
 from heterodag.core.table import Table
-from heterodag.models.conditional import ConditionalModel, order_ridge
-from heterodag.ordering.normality_order import FullRounds, next_layer, order_by_normality
+from heterodag.ordering.normality_order import FullRounds, loss_along, next_layer, order_by_normality
+from heterodag.scores.fit import Effort
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.local import LocalScores
+from heterodag.scores.ridge import ridge_strength
 from heterodag.simulation import simulate
 
 
@@ -25,10 +28,12 @@ def chain(n, seed, strength=0.9):
     return np.column_stack(columns)
 
 
+def scores_of(X, form="natural"):
+    return LocalScores(Table.standardize(X), LineFitter(FORMS[form]))
+
+
 def run(X, tolerance=1e-4, form="natural", **keywords):
-    rounds = FullRounds(
-        Table.standardize(X), ConditionalModel(form=form, ridge=order_ridge(len(X))), get_statistic("shapiro")
-    )
+    rounds = FullRounds(scores_of(X, form), get_statistic("shapiro"))
     return order_by_normality(X.shape[1], rounds, tolerance, **keywords), sorted(rounds.doubtful)
 
 
@@ -104,7 +109,7 @@ def test_progress_ends_at_one():
 def test_a_strong_chain_is_ordered_right_wherever_its_columns_stand(form, seed):
     shuffle = np.random.default_rng(seed).permutation(3)
     X = chain(3000, seed)[:, shuffle]
-    result, _ = run(X, tolerance=0.0, form="location-scale" if form == "location-scale" else "natural")
+    result, _ = run(X, tolerance=0.0, form=form)
     assert shuffle[result.order].tolist() == [0, 1, 2]
 
 
@@ -112,7 +117,7 @@ def naive_latent(y, P):
     """Return the latent of y given the columns of P by a generic optimiser from the constant model."""
     n, k = P.shape
     Z = np.column_stack([np.ones(n), P])
-    ridge = np.r_[np.ones(k + 1), 0.0, np.ones(k), 0.0] * order_ridge(n) / n
+    ridge = np.r_[np.ones(k + 1), 0.0, np.ones(k), 0.0] * ridge_strength(n) / n
 
     def residual(theta):
         s = Z @ theta[k + 1 : -1]
@@ -150,3 +155,27 @@ def test_one_column_is_an_order():
     result, _ = run(np.random.default_rng(3).normal(size=(50, 1)))
     assert result.order.tolist() == [0]
     assert result.layers == [[0]]
+
+
+def test_rounds_start_from_the_models_of_the_round_before():
+    """Each new round is given the fits without the newest layer; without them the solver starts from nothing."""
+    scores, starts = scores_of(chain(300, 4)), []
+    whole = scores.fitter.fit
+
+    class Spy(LineFitter):
+        def fit(self, table, keys, given, effort):
+            starts.append([None if fit is None else (fit.target, fit.parents) for fit in given])
+            assert effort is Effort.ROUND
+            return whole(table, keys, given, effort)
+
+    rounds = FullRounds(LocalScores(scores.table, Spy(scores.fitter.form)), get_statistic("shapiro"))
+    rounds([], [], [0, 1, 2])
+    rounds([0], [0], [1, 2])
+    rounds([0, 1], [1], [2])
+    assert starts == [[None] * 3, [(1, ()), (2, ())], [(2, (0,))]]
+
+
+def test_the_loss_along_an_order_is_that_of_every_variable_given_those_before_it():
+    scores = scores_of(chain(300, 5))
+    expected = sum(scores.losses([(2, ()), (0, (2,)), (1, (0, 2))], Effort.ROUND))
+    assert loss_along(scores_of(chain(300, 5)), [2, 0, 1]) == pytest.approx(expected, rel=1e-12)
