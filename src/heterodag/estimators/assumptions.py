@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 from heterodag.core.graph import Adjacency
 from heterodag.ordering.result import OrderResult
+from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Fit
 from heterodag.scores.local import LocalScores, parents_of
 from heterodag.scores.plausibility import Plausibility
@@ -34,8 +35,11 @@ def doubts(
     `plausibility` is what ordering and edges went by; None if neither asked.
     """
     keys = [(j, parents_of(adjacency[:, j])) for j in range(adjacency.shape[0])]
-    fits = scores.fits(keys)
-    found = [_not_normal(plausibility, len(keys)), _no_spread(scores, fits), _tied(order, adjacency, labels)]
+    try:
+        no_spread = _no_spread(scores, scores.fits(keys))
+    except OutOfTime:  # what was fitted while there was time does not tell
+        no_spread = None
+    found = [_not_normal(plausibility, len(keys)), no_spread, _tied(order, adjacency, labels)]
     return [sentence for sentence in found if sentence is not None]
 
 

@@ -33,7 +33,7 @@ from heterodag.ordering.search import LEVELS
 from heterodag.runtime.deadline import check_max_seconds
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
-from heterodag.runtime.work import OutOfTime, Work
+from heterodag.runtime.work import ALMOST, OutOfTime, Work
 from heterodag.scores.fit import Effort
 from heterodag.scores.local import LocalScores
 
@@ -190,16 +190,14 @@ class HOST(GraphEstimator):
             knowledge = resolved(self.prior_knowledge, names, array.shape[1])
             scores = settings.scores.make(array, seed, work)
             try:
-                work.stage(0.0, _EDGES_FROM)
-                found = find_order(scores, names, settings, knowledge)
-                work.stage(_EDGES_FROM, 1.0)
-                graph = self._find_graph(array, names, seed, scores, found, knowledge)
+                with work.part(0.0, _EDGES_FROM):
+                    found = find_order(scores, names, settings, knowledge)
+                with work.part(_EDGES_FROM, ALMOST):
+                    graph = self._find_graph(array, names, seed, scores, found, knowledge)
             except OutOfTime:
                 raise TimeLimitError("HOST", float(limit or 0.0)) from None
             self._store(found, graph)
-            with work.grace():
-                self._warn(scores, names, found, graph)
-            work.stage(0.0, 1.0)
+            self._warn(scores, names, found, graph)
             work.report(1.0)
         return self
 

@@ -11,7 +11,7 @@ all predecessors instead, with a limit on what a single row can contribute.
 
 With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
 all rows says that a parent is certain, its p-value is Wald's. If the time is over, the parents chosen so far stand, with
-p-values by Wald's and score tests.
+p-values by Wald's and score tests, mean and spread not told apart.
 """
 
 from __future__ import annotations
@@ -68,8 +68,13 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
         if len(chosen) < len(problem.order):
             raise
     scores.work.report(0.9)
+    over = scores.work.over
     with scores.work.grace():
-        return _result(problem, scores, chosen)
+        tests = _result(problem, scores, chosen)
+        if not problem.settings.form.locations and not over:
+            tests = replace(tests, details=tests.details | _split(scores, chosen))
+    scores.work.report(1.0)
+    return tests
 
 
 def _settle(
@@ -96,8 +101,6 @@ def _result(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pare
         pvalues[j, i] = np.exp(-max(_gain(known, int(i), chosen[int(i)], int(j)), 0.0))
     fits = [known.known(key) for key in sorted(chosen.items())]
     details: dict[str, Any] = {"not_converged": [fit.target for fit in fits if fit is not None and not fit.converged]}
-    if not problem.settings.form.locations:
-        details |= _split(known, chosen)
     return EdgeTests(pvalues, details)
 
 

@@ -20,7 +20,7 @@ from heterodag.ordering.sparse_rounds import SparseRounds
 from heterodag.runtime.deadline import check_max_seconds
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
-from heterodag.runtime.work import Progress, Work
+from heterodag.runtime.work import ALMOST, OutOfTime, Progress, Work
 from heterodag.scores.fit import Parents
 from heterodag.scores.local import LocalScores
 from heterodag.scores.make import ScoreSettings, score_settings
@@ -131,7 +131,8 @@ def causal_order(
     array, names = check_data(X, missing)
     knowledge = resolved(prior_knowledge, names, array.shape[1])
     with Work(n_jobs, limit, progress) as work:
-        found = find_order(settings.scores.make(array, seed, work), names, settings, knowledge)
+        with work.part(0.0, ALMOST):
+            found = find_order(settings.scores.make(array, seed, work), names, settings, knowledge)
         work.report(1.0)
     return found.result
 
@@ -164,14 +165,14 @@ def find_order(
         curves = settings.scores.parametrization == "spline"
         levels = (_CURVE_ROWS,) if curves else LEVELS
         looked_at = scores.sample(levels[-1]) if refine or curves else scores
-        scores.work.stage(0.0, 0.1 if refine else 1.0)
-        result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
+        with scores.work.part(0.0, 0.1 if refine else 1.0):
+            result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
         result = replace(result, names=names, complete=not scores.work.over)
         if not refine:
             return FoundOrder(result)
-        scores.work.stage(0.1, 1.0)
-        search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
+        with scores.work.part(0.1, 1.0):
+            search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
         if search is None:
             return FoundOrder(result)
         plausibility = judge(search.scores, search.state.parents)
@@ -190,15 +191,20 @@ def _by_normality(
         sparsely = SparseRounds(order_choices(scores), settings.statistic)
         result = order_by_normality(d, sparsely, settings.tolerance, work.report, knowledge)
         return result, sparsely.parents, []
-    rounds = FullRounds(scores, settings.statistic)
-    result = order_by_normality(d, rounds, settings.tolerance, work.report, knowledge)
-    if parametrization == "spline":
+    curves, rounds = parametrization == "spline", FullRounds(scores, settings.statistic)
+    with work.part(0.0, 0.7 if curves else 1.0):
+        result = order_by_normality(d, rounds, settings.tolerance, work.report, knowledge)
+    if curves:
         # Curves let wrong directions look normal where lines do not; where effects bend, lines are lost. The order along
         # which models with curves explain the table better is the better one.
         lines = FullRounds(LocalScores(scores.table, settings.scores.lines(), work), settings.statistic)
-        straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
-        if loss_along(scores, straight.order.tolist()) < loss_along(scores, result.order.tolist()):
-            return straight, {}, sorted(lines.doubtful)
+        with work.part(0.7, 1.0):
+            straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
+        try:
+            if loss_along(scores, straight.order.tolist()) < loss_along(scores, result.order.tolist()):
+                return straight, {}, sorted(lines.doubtful)
+        except OutOfTime:
+            pass
     return result, {}, sorted(rounds.doubtful)
 
 

@@ -27,7 +27,6 @@ class SparseRounds:
         self.parents: dict[int, Parents] = dict.fromkeys(range(d), ())
         self._gains = np.zeros((d, d))
         self._scores = np.zeros(d)
-        self._update(list(range(d)))
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
@@ -41,6 +40,8 @@ class SparseRounds:
                 self.parents[j] = tuple(sorted({*self.parents[j], *enter}))
                 changed.append(j)
             self._update(changed)
+        elif not placed:
+            self._update(remaining)
         return self._scores[remaining]
 
     def _update(self, targets: list[int]) -> None:

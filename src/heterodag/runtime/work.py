@@ -12,6 +12,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 _Result = TypeVar("_Result")
 #: Called with the share of work done, in [0, 1].
 Progress = Callable[[float], None]
+#: Share of the work that is done when only the end is to be said: a progress bar that is full has nothing left to do.
+ALMOST = 0.98
 #: With a time limit, so many jobs a worker are begun between two looks at the clock.
 _BETWEEN_CHECKS = 4
 
@@ -88,9 +90,15 @@ class Work:
             shared += self._pool(delayed(function)(*job) for job in jobs[start : start + at_once])
         return shared
 
-    def stage(self, start: float, end: float) -> None:
-        """Let the next reports, from 0 to 1, stand for this part of the whole."""
-        self._from, self._to = start, end
+    @contextmanager
+    def part(self, start: float, end: float) -> Iterator[None]:
+        """Let the reports inside, from 0 to 1, stand for this part of the part that is being worked on."""
+        low, high = self._from, self._to
+        self._from, self._to = low + start * (high - low), low + end * (high - low)
+        try:
+            yield
+        finally:
+            self._from, self._to = low, high
 
     def tick(self, share: float) -> None:
         """Report, and raise `OutOfTime` when the time is over: for work that can only be given up."""
@@ -98,7 +106,7 @@ class Work:
         self.report(share)
 
     def report(self, share: float) -> None:
-        """Say how much of the present stage is done; what was said before is never taken back."""
+        """Say how much of the present part is done; what was said before is never taken back."""
         self._said = max(self._said, self._from + (self._to - self._from) * min(max(share, 0.0), 1.0))
         if self._progress is not None:
             self._progress(self._said)
