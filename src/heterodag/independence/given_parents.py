@@ -64,4 +64,5 @@ def _own_problem(problem: EdgeProblem, columns: list[int]) -> EdgeProblem:
         candidates=candidates,
         progress=None,
         limits=Limits.of(required, np.zeros((k, k), dtype=bool)),
+        found=None,
     )

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from heterodag.errors import DataError, HeterodagError
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, PairwiseTest, untested
 
-#: Pairs per task. Fixed, so that the split of the work never depends on the number of workers.
+#: Pairs that travel to a worker together; one worker reports, and looks at the clock, after every pair.
 CHUNK = 8
 #: A p-value may leave [0, 1] by this much: rounding, not a mistake.
 SLACK = 1e-9
@@ -63,7 +63,8 @@ def run_pairwise(
     """
     pairs = list(_pairs(problem, seeded, names))
     pvalues, done = untested(problem.X.shape[1]), 0
-    chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
+    size = 1 if effective_n_jobs(problem.n_jobs) == 1 else CHUNK
+    chunks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
     results = Parallel(n_jobs=problem.n_jobs, return_as="generator")(
         delayed(_run_chunk)(test, problem.X, chunk) for chunk in chunks
     )
