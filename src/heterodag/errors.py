@@ -82,7 +82,7 @@ class DataWarning(UserWarning):
 
 
 class FitWarning(UserWarning):
-    """A conditional model did not converge; the message names the targets."""
+    """A fit is less than was asked for: models did not converge (the message names them), or cannot be refined."""
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:

@@ -62,7 +62,8 @@ class HOST(GraphEstimator):
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
         Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
-        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then; and
+        with "mlp", with a warning.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -99,7 +100,7 @@ class HOST(GraphEstimator):
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
-        of whether the cause acts on the mean and on the spread of the effect.
+        of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes

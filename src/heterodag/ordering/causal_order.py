@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
-from heterodag.errors import ParameterError, check_choice, check_number, check_workers
+from heterodag.errors import FitWarning, ParameterError, check_choice, check_number, check_workers
 from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
@@ -95,7 +96,8 @@ def causal_order(
         It is measured on the scale of the chosen statistic.
     refine : bool, default=True
         Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
-        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then.
+        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then; and
+        with "mlp", with a warning.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -162,6 +164,11 @@ def find_order(
     """Order the variables of local scores, and refine the order if its models are plausible."""
     with single_threaded():
         refine = settings.refine and scores.fitter.comparable
+        if settings.refine and not refine:
+            warnings.warn(
+                f"Orders by networks are not refined: `refine` has no effect with parametrization "
+                f"'{settings.scores.parametrization}'.", FitWarning, stacklevel=3
+            )  # fmt: skip
         curves = settings.scores.parametrization == "spline"
         levels = (_CURVE_ROWS,) if curves else LEVELS
         looked_at = scores.sample(levels[-1]) if refine or curves else scores
