@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from heterodag import HeterodagError, simulate
-from heterodag.independence.contract import EdgeProblem
+from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.gam import gam
 from heterodag.independence.given_parents import given_parents
 from heterodag.independence.recover import find_dag
-from heterodag.models.parent_choice import Limits
+from heterodag.scores.make import LINES
+from heterodag.scores.parent_choice import Limits
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +51,11 @@ def test_a_function_sees_the_other_parents_and_its_errors_name_columns(problem):
     assert np.array_equal(graph.adjacency.astype(bool), problem.candidates)
     with pytest.raises(HeterodagError, match=r"'c'|'d'|'e'"):
         given_parents(lambda x, y, Z: float("nan"), list("abcde"))(problem)
+
+
+@pytest.mark.parametrize("selection", ["likelihood", "likelihood-full"])
+def test_models_of_the_whole_table_are_not_those_of_a_target(problem, selection):
+    """HOST hands over the models of all columns; those of three of them are other ones."""
+    found = FoundModels(LINES.make(problem.X, problem.seed))
+    alone = given_parents(selection)(problem).pvalues
+    assert np.array_equal(given_parents(selection)(replace(problem, found=found)).pvalues, alone, equal_nan=True)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from heterodag import recover_dag
 from heterodag.independence.likelihood import likelihood
-from heterodag.independence.spline_likelihood import null_weights
+from heterodag.scores.drop_one_curves import null_weights
 
 
 def null_pvalue(seed, parametrization, n=400):

@@ -45,7 +45,7 @@ def test_a_null_pair_is_rarely_an_edge():
 def test_very_many_rows_are_sampled_and_give_the_same_edges(data, monkeypatch):
     X = simulate(4000, 6, "ER", 1, random_state=721)
     whole = recover_dag(X.X, X.order)
-    monkeypatch.setattr(stepwise, "POLISH_ROWS", 2000)
+    monkeypatch.setattr(stepwise, "LEVELS", (2000,))
     sampled = recover_dag(X.X, X.order)
     assert metrics.shd(sampled.adjacency, X.adjacency) <= metrics.shd(whole.adjacency, X.adjacency) + 1
     assert not np.array_equal(whole.pvalues, sampled.pvalues, equal_nan=True)

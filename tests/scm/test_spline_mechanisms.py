@@ -2,15 +2,17 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from heterodag import HOST, DataError, HeteroscedasticSCM, ParameterError
-from heterodag.core.solver import Coefficients
-from heterodag.core.table import Table
-from heterodag.models.conditional import ConditionalModel
-from heterodag.models.spline import curve_penalties, only_its_curves, summed_curves
+from heterodag.core.layout import Coefficients
+from heterodag.scm.mechanism import summed_curves
+from heterodag.scores.fit import Effort
+from heterodag.scores.make import score_settings
+from heterodag.scores.spline_design import curve_penalties
 
 FORMS = ["natural", "location-scale"]
 GRAPH = np.triu(np.ones((3, 3)), 1)
@@ -116,8 +118,8 @@ def test_what_comes_back_from_a_file_is_the_same_to_the_last_bit(small, tmp_path
     ask = {"n": 100, "random_state": 0}
     assert again.effect("a", "b", **ask).equals(small.effect("a", "b", **ask))
     for one, other in zip(small.mechanisms, again.mechanisms, strict=True):
-        assert np.array_equal(one.conditional.strengths, other.conditional.strengths)
-        assert np.array_equal(curve_penalties(one.conditional), curve_penalties(other.conditional))
+        assert np.array_equal(one.fit.strengths, other.fit.strengths)
+        assert np.array_equal(curve_penalties(one.fit), curve_penalties(other.fit))
 
 
 def in_curves(**values):
@@ -176,31 +178,32 @@ def test_networks_are_refused_before_any_fit():
         HeteroscedasticSCM.from_dag(GRAPH, table("natural", 100), parametrization="mlp")
 
 
+def curves_of(form):
+    """Return local scores and the model of y given a and b."""
+    scores = score_settings("spline", form).make(table(form, 800), np.random.SeedSequence(0))
+    return scores.table, scores.fits([(2, (0, 1))], Effort.FINAL)[0]
+
+
 @pytest.mark.parametrize("form", FORMS)
-def test_shorter_designs_have_the_same_predictors(form):
-    data = Table.standardize(table(form, 800))
-    full = ConditionalModel("spline", form).fit(data, [0, 1], [2], thorough=True)
-    some = only_its_curves(full)
-    quick = summed_curves(some)
-    assert len(full.theta) >= len(some.theta) > len(quick.theta)
-    for one in (some, quick):
-        for left, right in zip(full.predictors(data, slice(None)), one.predictors(data, slice(None)), strict=True):
-            assert np.allclose(left, right, rtol=1e-9, atol=1e-9)
+def test_a_shorter_design_has_the_same_predictors(form):
+    data, fit = curves_of(form)
+    quick = summed_curves(fit)
+    assert len(fit.theta) > len(quick.theta)
+    for left, right in zip(fit.predictors(data, slice(None)), quick.predictors(data, slice(None)), strict=True):
+        assert np.allclose(left, right, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_penalties_are_those_of_the_fit(form):
     """Where the penalised loss is least, the slope of the loss is minus penalty times coefficient."""
-    data = Table.standardize(table(form, 800))
-    some = only_its_curves(ConditionalModel("spline", form).fit(data, [0, 1], [2], thorough=True))
-    theta, penalty = some.theta[:, 0], curve_penalties(some)
+    data, fit = curves_of(form)
+    theta, penalty = fit.theta, curve_penalties(fit)
     curved = np.flatnonzero(penalty)
     assert len(curved)
-    assert not penalty[Coefficients(form, some.basis.width).ridge(1.0)[:, 0] == 0.0].any()
+    assert not penalty[Coefficients(fit.form, fit.basis.width).ridge(1.0)[:, 0] == 0.0].any()
 
     def loss(step):
-        moved = type(some)(form, (0, 1), (2,), (theta + step)[:, None], some.objective, some.converged, some.basis)
-        return float(moved.losses(data, slice(None)).sum())
+        return float(replace(fit, theta=theta + step).losses(data, slice(None)).sum())
 
     units = 1e-4 * np.eye(len(theta))[curved]
     slopes = np.array([loss(unit) - loss(-unit) for unit in units]) / 2e-4
