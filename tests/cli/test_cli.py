@@ -230,7 +230,7 @@ def test_a_terminal_gets_progress():
         results = process.stdout.read()
     assert process.returncode == 0
     assert "Reading data.csv" in shown
-    assert "ordering" in shown
+    assert "learning" in shown
     assert json.loads(read("heterodag-out/graph.json"))["settings"]["verbose"] == 0
     assert b"\x1b" not in results
 
