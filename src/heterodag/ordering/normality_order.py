@@ -36,9 +36,9 @@ def order_by_normality(
         scores, choice = np.full(d, np.nan), next_columns(placed, d, knowledge)
         try:
             scores[remaining] = round_scores(placed, layer, remaining)
-        except OutOfTime:  # the last scores decide about the rest
-            scores[remaining] = rounds[-1][remaining] if rounds else 0.0
-            scores[np.isnan(scores) & np.isin(np.arange(d), remaining)] = -np.inf
+        except OutOfTime:  # the last scores decide about the rest; those that had none come after the others
+            last = rounds[-1] if rounds else np.zeros(d)
+            scores[remaining] = np.nan_to_num(last, nan=float(np.nanmin(last)))[remaining]
         scores[np.setdiff1d(remaining, choice)] = np.nan
         rounds.append(scores)
         layer = [choice[i] for i in next_layer(scores[choice], tolerance)]
