@@ -17,6 +17,7 @@ p-values by Wald's and score tests, mean and spread not told apart.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -68,10 +69,10 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
         if len(chosen) < len(problem.order):
             raise
     scores.work.report(0.9)
-    over = scores.work.over
     with scores.work.grace():
         tests = _result(problem, scores, chosen)
-        if not problem.settings.form.locations and not over:
+    if not problem.settings.form.locations:
+        with suppress(OutOfTime):
             tests = replace(tests, details=tests.details | _split(scores, chosen))
     scores.work.report(1.0)
     return tests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -207,11 +208,9 @@ def _by_normality(
         lines = FullRounds(LocalScores(scores.table, settings.scores.lines(), work), settings.statistic)
         with work.part(0.7, 1.0):
             straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
-        try:
+        with suppress(OutOfTime):
             if loss_along(scores, straight.order.tolist()) < loss_along(scores, result.order.tolist()):
                 return straight, {}, sorted(lines.doubtful)
-        except OutOfTime:
-            pass
     return result, {}, sorted(rounds.doubtful)
 
 
