@@ -182,7 +182,7 @@ def find_order(
         with scores.work.part(0.1, 1.0):
             search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
         if search is None:
-            return FoundOrder(result)
+            return FoundOrder(replace(result, complete=False))
         plausibility = judge(search.scores, search.state.parents)
         if plausibility.far:
             return FoundOrder(result, None, plausibility)
