@@ -39,11 +39,12 @@ def doubts(
         no_spread = _no_spread(scores, scores.fits(keys))
     except OutOfTime:  # what was fitted while there was time does not tell
         no_spread = None
-    found = [_not_normal(plausibility, len(keys)), no_spread, _tied(order, adjacency, labels)]
+    found = [not_normal(plausibility, len(keys)), no_spread, _tied(order, adjacency, labels)]
     return [sentence for sentence in found if sentence is not None]
 
 
-def _not_normal(plausibility: Plausibility | None, d: int) -> str | None:
+def not_normal(plausibility: Plausibility | None, d: int) -> str | None:
+    """Return what to say if the residuals of all d variables were found far from normal."""
     if plausibility is None or not plausibility.far:
         return None
     return (

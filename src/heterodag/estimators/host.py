@@ -20,7 +20,7 @@ from heterodag.errors import (
     check_number,
     check_workers,
 )
-from heterodag.estimators.assumptions import doubts
+from heterodag.estimators.assumptions import doubts, not_normal
 from heterodag.estimators.base import GraphEstimator
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import CORRECTIONS, DAGResult, edge_candidates, find_dag, limits_of
@@ -229,11 +229,14 @@ class HOST(GraphEstimator):
 
     def _warn(self, scores: LocalScores, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
+        plausibility = found.plausibility or graph.details.get("plausibility")
         if self.parametrization == "linear":
-            plausibility = found.plausibility or graph.details.get("plausibility")
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
-            for sentence in doubts(few, found.result, graph.adjacency, labels, plausibility):
-                warnings.warn(sentence, AssumptionWarning, stacklevel=3)
+            sentences = doubts(few, found.result, graph.adjacency, labels, plausibility)
+        else:  # the other signs are of lines
+            sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]
+        for sentence in sentences:
+            warnings.warn(sentence, AssumptionWarning, stacklevel=3)
 
     def _time_limit(self) -> float | None:
         if self.max_time is None:
