@@ -136,7 +136,7 @@ def compare_parametrizations(
 def _predecessors(given: Any, d: int, names: list[str] | None) -> dict[int, list[int]]:
     """Return the columns that predict each column, in causal order; columns without any are left out."""
     given = getattr(given, "order_", getattr(given, "order", given))
-    if np.ndim(given) == 1 or (isinstance(given, list | tuple) and not all(map(_is_row, given))):
+    if not all(map(_is_row, given)) if isinstance(given, list | tuple) else np.ndim(given) == 1:
         order: npt.NDArray[np.intp] = order_indices(given, d, names)
         return {int(j): [int(i) for i in order[:position]] for position, j in enumerate(order) if position}
     adjacency = as_adjacency(given, "order_or_graph")
@@ -144,7 +144,10 @@ def _predecessors(given: Any, d: int, names: list[str] | None) -> dict[int, list
         raise ParameterError(
             "order_or_graph", f"have shape ({d}, {d}), as the table has {d} columns", adjacency.shape
         )
-    parents = {int(j): [int(i) for i in np.flatnonzero(adjacency[:, j])] for j in topological_order(adjacency)}
+    parents = {
+        int(j): [int(i) for i in np.flatnonzero(adjacency[:, j])]
+        for j in topological_order(adjacency, "order_or_graph")
+    }
     return {j: found for j, found in parents.items() if found}
 
 
