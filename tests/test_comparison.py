@@ -34,6 +34,14 @@ def test_a_graph_gives_every_variable_its_parents():
     assert frame[["variable", "predecessors"]].to_numpy().tolist() == [["b", 1]]
 
 
+@pytest.mark.parametrize("convert", [list, tuple, lambda rows: [np.array(row) for row in rows]], ids=str)
+def test_a_graph_may_be_nested_lists(convert):
+    graph = [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    nested = compare_parametrizations(table(200), convert(graph), parametrizations=("linear",)).frame
+    plain = compare_parametrizations(table(200), np.array(graph), parametrizations=("linear",)).frame
+    pd.testing.assert_frame_equal(nested, plain)
+
+
 def test_the_seed_decides_the_cut():
     one, two, other = (
         compare_parametrizations(table(200), [0, 1, 2], parametrizations=("linear",), random_state=seed).frame
@@ -55,7 +63,11 @@ def test_the_picture_has_a_row_per_variable():
         ({"folds": 1}, "at least 2"),
         ({"folds": 50}, "at least 10 rows"),
         ({"form": "other"}, "form"),
-        ({"order_or_graph": np.zeros((2, 2))}, "shape"),
+        ({"order_or_graph": np.zeros((2, 2))}, "`order_or_graph` must have shape"),
+        ({"order_or_graph": [[0, 1], [0, 0]]}, "`order_or_graph` must have shape"),
+        ({"order_or_graph": [[0, 1, 0], [0, 0, 1], [1, 0, 0]]}, "`order_or_graph`"),
+        ({"order_or_graph": [[0, 1, 0], [0, 0], [0, 0, 0]]}, "`order_or_graph`"),
+        ({"order_or_graph": [[0, "b", 0], [0, 0, 0], [0, 0, 0]]}, "`order_or_graph`"),
     ],
 )
 def test_bad_input_is_refused(changes, message):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from heterodag import HOST, AssumptionWarning, load_sachs, simulate
+from heterodag import HOST, AssumptionWarning, load_sachs, recover_dag, simulate
+from heterodag.independence import stepwise
+from heterodag.scores import plausibility
 
 
 def seen(X):
@@ -49,3 +52,66 @@ def test_residuals_far_from_normal_are_noticed_and_the_order_is_not_refined():
 def test_sachs_is_such_a_table():
     with pytest.warns(AssumptionWarning, match="all 11 variables"):
         HOST().fit(load_sachs().data)
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """Return the verdicts on normality that are asked for, whoever asks."""
+    verdicts = []
+
+    def judge(scores, parents):
+        verdicts.append(plausibility.judge(scores, parents))
+        return verdicts[-1]
+
+    for module in (stepwise, import_module("heterodag.ordering.causal_order")):
+        monkeypatch.setattr(module, "judge", judge)
+    return verdicts
+
+
+def exponential(n, seed=0):
+    return linear(lambda rng, size: rng.exponential(size=size) ** 2, seed, n)
+
+
+@pytest.mark.parametrize(
+    ("X", "settings"),
+    [
+        (exponential(400), {}),
+        (exponential(400), {"refine": False}),
+        (exponential(400), {"parametrization": "spline"}),
+        (load_sachs().data.to_numpy(), {}),
+    ],
+    ids=["exponential", "not refined", "spline", "sachs"],
+)
+def test_far_from_normal_is_decided_once_and_everything_agrees(X, settings, judged):
+    """One verdict a fit: the order is not refined, pairs are tested given all predecessors, and the warning says so."""
+    with pytest.warns(AssumptionWarning, match="stay far from normal") as caught:
+        model = HOST(**settings).fit(X)
+    assert [verdict.far for verdict in judged] == [True]
+    assert any(f"statistic is {judged[0].best:.3f})" in str(w.message) for w in caught)
+    assert not hasattr(model, "refinement_")
+    same = {name: value for name, value in settings.items() if name != "refine"}
+    full = recover_dag(X, model.order_, selection="likelihood-full", **same)
+    np.testing.assert_allclose(model.pvalues_, full.pvalues, equal_nan=True)
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": False}], ids=str)
+def test_close_to_normal_is_decided_once_too(settings, judged):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)
+        model = HOST(**settings).fit(simulate(400, 5, "ER", 2, random_state=740).X)
+    assert [verdict.far for verdict in judged] == [False]
+    assert hasattr(model, "refinement_") == ("refine" not in settings)
+
+
+def test_at_the_border_the_warning_and_what_was_done_agree():
+    """Mixtures of normal and exponential noise, on both sides of the border: never a warning beside a refined order."""
+    far = []
+    for share in np.linspace(0.0, 1.0, 12):
+        X = linear(lambda rng, size, s=share: rng.normal(size=size) + s * rng.exponential(size=size) ** 2, 3, 400)
+        text, model = seen(X), HOST()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X)
+        far.append("stay far from normal" in text)
+        assert far[-1] != hasattr(model, "refinement_")
+    assert len(set(far)) == 2

@@ -99,7 +99,9 @@ def test_whenever_the_time_ends_nothing_more_is_begun_and_what_is_there_is_a_gra
             break
     assert story == sorted(story, key=["nothing", "something", "everything"].index)
     # Without refinement no parents are there before the edges are tested.
-    assert set(story) >= ({"nothing", "everything"} if "refine" in settings else {"nothing", "something", "everything"})
+    assert set(story) >= (
+        {"nothing", "everything"} if "refine" in settings else {"nothing", "something", "everything"}
+    )
 
 
 def required():

@@ -84,5 +84,20 @@ def test_bad_numbers_of_workers_are_refused(n_jobs):
         recover_dag(np.random.default_rng(0).normal(size=(50, 3)), [0, 1, 2], n_jobs=n_jobs)
 
 
+def test_every_name_is_documented():
+    for name in SELECTIONS:
+        assert f'"{name}"' in recover_dag.__doc__
+
+
+@pytest.mark.parametrize("selection", FAST)
+def test_progress_ends_at_one(selection):
+    if selection == "fisherz":
+        pytest.importorskip("causallearn")
+    data, shares = simulate(300, 4, degree=1, random_state=2), []
+    recover_dag(data.X, data.order, selection=selection, random_state=0, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
 def test_simulated_graph_is_what_the_oracle_needs():
     assert simulate_graph(5, "ER", 1, random_state=0).sum() == 5

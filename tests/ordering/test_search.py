@@ -56,7 +56,14 @@ def test_a_sample_is_spread_evenly_and_scaled_like_the_whole():
 
 @pytest.mark.parametrize(
     ("n", "expected"),
-    [(150, [150]), (200, [200]), (201, [200, 201]), (401, [200, 400, 401]), (801, [200, 400, 800]), (5000, list(SMALL))],
+    [
+        (150, [150]),
+        (200, [200]),
+        (201, [200, 201]),
+        (401, [200, 400, 401]),
+        (801, [200, 400, 800]),
+        (5000, list(SMALL)),
+    ],
 )
 def test_the_search_looks_at_every_level_that_the_table_fills(n, expected, monkeypatch):
     """With one row more than a level, the next level is that row more; it never falls back to fewer."""
