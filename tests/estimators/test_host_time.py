@@ -240,3 +240,28 @@ def test_progress_of_an_order_alone(X, settings):
     assert shares[-1] == 1.0
     assert max(shares[:-1]) < 0.99
     assert len(set(shares)) > 5
+
+
+@pytest.mark.parametrize("settings", [{"selection": "likelihood-full"}, {"parametrization": "spline"}, {}], ids=str)
+def test_two_workers_give_the_same_fit_while_a_bar_is_told(X, monkeypatch, settings):
+    """What is told may hold an open terminal: a fit that sends it to its workers fails."""
+
+    class Told(list):
+        def __call__(self, share):
+            self.append(share)
+
+        def __reduce__(self):
+            raise TypeError("this stays where it is")
+
+    bars = []
+
+    @contextmanager
+    def bar(label, enabled):
+        bars.append(Told())
+        yield bars[-1]
+
+    monkeypatch.setattr(host, "progress_bar", bar)
+    one, two = (HOST(n_jobs=workers, **settings).fit(X) for workers in (1, 2))
+    assert np.array_equal(one.order_, two.order_)
+    assert np.array_equal(one.pvalues_, two.pvalues_, equal_nan=True)
+    assert [told[-1] for told in bars] == [1.0, 1.0]
