@@ -28,7 +28,7 @@ MAX_ITERATIONS = 200
 _LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
 #: A start that is behind a rival by more than so many times the gain it predicts is given up.
-_BEHIND = 4.0
+_BEHIND = 20.0
 #: Least share of a mean coefficient's information that the others must leave; below, it counts as theirs.
 _SINGULAR = 1e-11
 #: Row terms of up to so many numbers are kept between the two passes of an evaluation.
