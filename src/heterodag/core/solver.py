@@ -24,6 +24,8 @@ from heterodag.core.steps import damped_steps
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
 GAIN_TOLERANCE = 1e-9
 MAX_ITERATIONS = 200
+#: Mean loss of a standardised target under a constant: a start is no worse, or it is compared with that of zeros.
+_CONSTANT = 0.5
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
@@ -323,6 +325,9 @@ class Minimizer:
         b = start.T.copy() if objective.free_spread is None else start.T * objective.free_spread
         with np.errstate(all="ignore"):
             self.state = objective(b, self.active)
+            if not (self.state.objective <= _CONSTANT).all():  # a start from other rows can be worse than none here
+                plain = objective(np.zeros_like(b), self.active)
+                self.state = self.state.put(~(self.state.objective <= plain.objective), plain)
 
     def run(self, max_iterations: int) -> Solution:
         """Step until all targets have finished, or as often as is allowed."""
