@@ -327,7 +327,7 @@ class Minimizer:
             self.state = objective(b, self.active)
             if not (self.state.objective <= _CONSTANT).all():  # a start from other rows can be worse than none here
                 plain = objective(np.zeros_like(b), self.active)
-                self.state = self.state.put(~(self.state.objective <= plain.objective), plain)
+                self.state = self.state.put(~(self.state.objective <= np.maximum(plain.objective, _CONSTANT)), plain)
 
     def run(self, max_iterations: int) -> Solution:
         """Step until all targets have finished, or as often as is allowed."""
