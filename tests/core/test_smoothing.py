@@ -97,14 +97,19 @@ def test_noise_is_smoothed_away_and_effects_are_not():
 
 
 def test_an_empty_block_ends_at_a_strength_that_makes_it_zero():
-    """Columns orthogonal to everything by construction: the strength grows to its limits and stops there."""
-    design, real, noise = problem(3)
-    shape = Coefficients(LOCATION_SCALE, design.width)
-    solution, strengths, edf, _ = smooth(design, LOCATION_SCALE, blocks_of(shape, real, noise))
-    for number, block in enumerate(blocks_of(shape, real, noise)):
-        assert 0.0 < strengths[number] <= STRONGEST
-        if edf[number] < 0.05:
-            assert np.abs(solution.theta[block.index, 0]).max() < 0.01
+    """Columns that the least-squares residuals are orthogonal to, and their squares too: nothing for them to do."""
+    rng = np.random.default_rng(3)
+    n, k = 400, 3
+    x = np.repeat(rng.normal(size=(n // 4, k)), 4, axis=0)
+    y = np.tile([1.0, -1.0, 2.0, -2.0], n // 4)
+    table = Table.standardize(np.column_stack([x, y]))
+    design, shape = Design(table, range(k), (k,), wide=True), Coefficients(LOCATION_SCALE, k + 1)
+    blocks = [PenaltyBlock(np.arange(1, k + 1) + side * shape.width, np.ones(k)) for side in (0, 1)]
+    solution, strengths, edf, _ = smooth(design, LOCATION_SCALE, blocks)
+    assert (strengths > 1e4).all()
+    assert (strengths <= STRONGEST).all()
+    assert (edf < 0.2).all()
+    assert np.abs(solution.theta[np.concatenate([block.index for block in blocks])]).max() < 1e-6
 
 
 @both_forms

@@ -156,17 +156,16 @@ def test_samples_know_of_each_other():
     assert scores.best_known([key]) is small
     fitter.take()
     more = middle.fits([key])[0]
-    every = scores.fits([key])[0]
+    scores.fits([key])
     asked = fitter.take()
     assert [(start, rows) for _, start, _, rows in asked] == [(few, 2500), (more, 2501)]
     assert scores.best_known([key]) is scores
     assert scores.best_known([key, (3, (0,))]) is scores  # nobody has both: these ones are asked
     # A sample does not start from more rows than it has.
     fitter.take()
-    LocalScores.fits(scores, [(2, (0,))])
+    scores.fits([(2, (0,))])
     small.fits([(2, (0,))])
     assert [start for _, start, _, rows in fitter.take() if rows == 500] == [None]
-    assert every.loss > more.loss > few.loss or every.loss < more.loss < few.loss
 
 
 @both_forms
