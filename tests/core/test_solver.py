@@ -446,6 +446,22 @@ def test_a_start_from_rows_without_the_outlier_is_recovered_from(form, slope):
     assert found.objective[1] <= best.objective[1] + 1e-6
 
 
+def test_whether_a_start_is_given_up_for_zeros_does_not_depend_on_its_company():
+    """The first target's start is worse than zeros, but no worse than a constant; the second one's overflows."""
+    rng = np.random.default_rng(15)
+    x = rng.normal(size=300)
+    table = Table.standardize(np.column_stack([x, 2 * x + rng.normal(size=300), rng.normal(size=300)]))
+    shape, start = Coefficients(NATURAL, 2), np.array([[-0.4, 0.0], [0.0, 500.0]])
+    value = evaluate(Design(table, (0,), (1,)), shape, start[:, :1], shape.ridge(1e-5)).objective[0]
+    zeros = evaluate(Design(table, (0,), (1,)), shape, 0 * start[:, :1], shape.ridge(1e-5)).objective[0]
+    assert zeros < value <= 0.5
+    alone, _ = solve(Design(table, (0,), (1,)), NATURAL, start=start[:, :1], max_iterations=0)
+    together, _ = solve(Design(table, (0,), (1, 2)), NATURAL, start=start, max_iterations=0)
+    np.testing.assert_allclose(together.theta[:, 0], alone.theta[:, 0], atol=1e-10)
+    assert alone.theta[2, 0] == -0.4
+    assert (together.theta[[2, 3], 1] == 0.0).all()
+
+
 def test_a_good_start_is_kept():
     """A restart from the optimum is there at once: no start is thrown away that is better than zeros."""
     table = Table.standardize(heteroscedastic(np.random.default_rng(14), 400, 2, targets=2))
