@@ -8,13 +8,13 @@ import pytest
 from heterodag.core import parents as parents_module
 from heterodag.core import table as table_module
 from heterodag.core.design import Design
-from heterodag.core.gaussian import FORMS
+from heterodag.core.gaussian import FORMS, NATURAL
+from heterodag.core.layout import Coefficients
 from heterodag.core.parents import ParentDesign
-from heterodag.core.solver import Coefficients, derivatives, minimize, objective
-from heterodag.core.starts import constant_variance_start, least_squares_starts
+from heterodag.core.solver import Objective, minimize
 from heterodag.core.table import Table
 
-both_forms = pytest.mark.parametrize("form", FORMS)
+both_forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 #: Targets with parents of different number, one without, one twice.
 TARGETS = (3, 4, 0, 3, 5)
@@ -29,15 +29,9 @@ def table():
     return Table.standardize(np.column_stack([x, x @ a + np.exp(x @ b) * rng.normal(size=(700, 3))]))
 
 
-def positions(n_parents, shape):
-    """Return where a narrow model's coefficients stand among a wider one's."""
-    slopes = np.arange(n_parents + 1)
-    return np.r_[slopes, shape.width + slopes, np.arange(2 * shape.width, shape.size)]
-
-
 def solve(design, form, strength=1e-2):
     shape = Coefficients(form, design.width)
-    start = np.zeros((shape.size, len(design.targets)))
+    start = np.zeros((shape.width, len(design.targets)))
     return minimize(design, shape, start, shape.ridge(strength / design.n_rows)), shape
 
 
@@ -50,7 +44,7 @@ def test_a_batch_of_different_parents_gives_the_fits_of_single_designs(table, fo
     assert batch.converged.all()
     for i, (target, parents) in enumerate(zip(TARGETS, PARENTS, strict=True)):
         single, _ = solve(Design(table, parents, (target,)), form)
-        where = positions(len(parents), shape)
+        where = shape.embed(np.arange(len(parents) + 1))
         assert batch.objective[i] == pytest.approx(single.objective[0], abs=1e-8)
         np.testing.assert_allclose(batch.theta[where, i], single.theta[:, 0], atol=1e-3)
         padding = np.setdiff1d(np.arange(shape.size), where)
@@ -58,44 +52,29 @@ def test_a_batch_of_different_parents_gives_the_fits_of_single_designs(table, fo
 
 
 @both_forms
-def test_derivatives_are_those_of_a_shared_design(table, form):
+@pytest.mark.parametrize("observed", [False, True], ids=["expected", "observed"])
+def test_derivatives_are_those_of_a_shared_design(table, form, observed):
     shape, k = Coefficients(form, 3), 3
-    theta = np.random.default_rng(2).normal(size=(shape.size, k)) * 0.3
-    theta[shape.width + 1 : 2 * shape.width] *= 6.0  # the bound on runaway rows takes part
-    ridge, observed, every = shape.ridge(0.1), np.array([0.0, 1.0, 1.0]), np.arange(k)
-    own = derivatives(ParentDesign(table, [(0, 1)] * k, (3, 4, 5)), shape, theta, ridge, observed, every)
-    shared = derivatives(Design(table, (0, 1), (3, 4, 5)), shape, theta, ridge, observed, every)
-    for mine, other in zip(own, shared, strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(
-        objective(ParentDesign(table, [(0, 1)] * k, (3, 4, 5)), shape, theta, ridge), shared[0]
-    )
+    b = np.random.default_rng(2).normal(size=(k, 3)) * 0.3
+    b[:, 1:] *= 6.0  # the bound on runaway rows takes part
+    designs = ParentDesign(table, [(0, 1)] * k, (3, 4, 5)), Design(table, (0, 1), (3, 4, 5))
+    for active in ([0, 1, 2], [2, 0]):
+        own, shared = (Objective(d, shape, shape.ridge(0.1))(b[active], np.array(active), observed) for d in designs)
+        for mine, other in zip(own.arrays(), shared.arrays(), strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-8, atol=1e-8)
 
 
 @both_forms
 def test_wider_company_changes_nothing(table, form):
     alone, _ = solve(ParentDesign(table, [(0, 1)], [3]), form)
     among, shape = solve(ParentDesign(table, [(0, 1), (0, 1, 2, 4)], [3, 5]), form)
+    own = shape.embed(np.arange(3))
     np.testing.assert_allclose(among.objective[0], alone.objective[0], atol=1e-9)
-    np.testing.assert_allclose(among.theta[positions(2, shape), 0], alone.theta[:, 0], atol=1e-4)
+    np.testing.assert_allclose(among.theta[own, 0], alone.theta[:, 0], atol=1e-4)
     # Padding does not move (but for rounding) and is not tied to anything.
-    padding = np.setdiff1d(np.arange(shape.size), positions(2, shape))
+    padding = np.setdiff1d(np.arange(shape.size), own)
     assert np.abs(among.theta[padding, 0]).max() < 1e-12
-    assert (among.information[0][np.ix_(padding, positions(2, shape))] == 0.0).all()
-
-
-@both_forms
-def test_the_constant_variance_start_is_least_squares(table, form):
-    shape = Coefficients(form, 3)
-    expected = least_squares_starts(Design(table, (0, 1), (3, 4)), shape)[0]
-    shared = constant_variance_start(Design(table, (0, 1), (3, 4)), shape)
-    own = constant_variance_start(ParentDesign(table, [(0, 1), (0, 1)], (3, 4)), shape)
-    np.testing.assert_allclose(shared, expected, atol=1e-6)
-    np.testing.assert_allclose(own, expected, atol=1e-6)
-    wide = Coefficients(form, 4)
-    padded = constant_variance_start(ParentDesign(table, [(0, 1), (0, 1, 2)], (3, 4)), wide)
-    np.testing.assert_allclose(padded[positions(2, wide), 0], expected[:, 0], atol=1e-6)
-    assert np.count_nonzero(padded[:, 0]) == np.count_nonzero(expected[:, 0])
+    assert (among.information[0][np.ix_(padding, own)] == 0.0).all()
 
 
 # --- blocks -------------------------------------------------------------------------------------------------
@@ -120,14 +99,14 @@ def test_blocks_hold_the_designs_their_products_and_the_targets(table):
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "made anew"])
 def test_row_blocks_change_nothing(table, kept, monkeypatch):
-    whole = solve(ParentDesign(table, PARENTS, TARGETS), "natural")[0]
+    whole = solve(ParentDesign(table, PARENTS, TARGETS), NATURAL)[0]
     monkeypatch.setattr(table_module, "BLOCK_BYTES", 1)  # the smallest blocks there are, 256 rows
     if not kept:
         monkeypatch.setattr(parents_module, "CACHE_BYTES", 0)
     design = ParentDesign(table, PARENTS, TARGETS)
     assert len(list(design.blocks())) == 3
     assert bool(design._kept) == kept
-    cut = solve(design, "natural")[0]
+    cut = solve(design, NATURAL)[0]
     np.testing.assert_allclose(cut.objective, whole.objective, atol=1e-10)
     np.testing.assert_allclose(cut.theta, whole.theta, atol=1e-5)
 
@@ -155,5 +134,5 @@ def test_an_iteration_given_up_half_way_leaves_a_design_that_works(table, monkey
 def test_no_parents_at_all(table):
     design = ParentDesign(table, [(), ()], [1, 2])
     assert design.width == 1
-    found, _ = solve(design, "natural")
+    found, _ = solve(design, NATURAL)
     np.testing.assert_allclose(found.objective, 0.5, atol=1e-8)  # standardised: mean 0, variance 1

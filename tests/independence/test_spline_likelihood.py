@@ -1,14 +1,12 @@
-"""The likelihood test with splines: level where a nuisance is curved, power for curves, and its parts."""
+"""The likelihood test with splines: level where a nuisance is curved, power for curves, and what it says of edges."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.stats import binom
 
 from heterodag import recover_dag
 from heterodag.independence.likelihood import likelihood
-from heterodag.scores.drop_one_curves import null_weights
 
 
 def null_pvalue(seed, parametrization, n=400):
@@ -44,12 +42,3 @@ def test_mean_and_spread_are_told_apart():
     assert found.details["variance_pvalues"][0, 1] < 1e-4
     assert found.details["mean_pvalues"][0, 1] > 1e-3
     assert found.pvalues[0, 1] < 1e-3
-
-
-def test_null_weights_are_one_without_a_penalty_and_fall_with_it():
-    rng = np.random.default_rng(3)
-    root = rng.standard_normal((30, 6))
-    information, own = root.T @ root / 30, np.array([1, 4])
-    assert null_weights(information, np.zeros(6), own) == pytest.approx([1, 1], abs=1e-6)
-    ridge = np.array([0, 0.5, 0, 0, 0.5, 0])
-    assert (null_weights(information, ridge, own) < 0.99).all()

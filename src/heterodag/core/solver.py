@@ -30,7 +30,7 @@ _CONSTANT = 0.5
 _LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
 #: A start that is behind a rival by more than so many times the gain it predicts is given up.
-_BEHIND = 4.0
+_BEHIND = 20.0
 #: Least share of a mean coefficient's information that the others must leave; below, it counts as theirs.
 _SINGULAR = 1e-11
 #: Row terms of up to so many numbers are kept between the two passes of an evaluation.
@@ -130,7 +130,8 @@ class _State:
         return out
 
 
-#: Some rows, their log precision, and the weighted regression that is left.
+#: The log precision of some rows, and the weighted regression that is left; the same with the rows themselves.
+_RowTerms = tuple[Array, MeanTerms]
 _Regression = tuple[Block, Array, MeanTerms]
 
 
@@ -160,22 +161,27 @@ class Objective:
 
     def __call__(self, b: Array, active: Index, observed: bool = True) -> _State:
         """Return where the active targets stand at `b` (k, p), with observed or expected second derivatives."""
-        small = self.design.n_rows * len(active) <= _KEPT
-        kept = list(self._regressions(b, active)) if small else None
-        c, normal, inverse = self._best_mean(kept or self._regressions(b, active), active)
+        kept: list[_RowTerms] | None = [] if self.design.n_rows * len(active) <= _KEPT else None
+        c, normal, inverse = self._best_mean(self._regressions(b, active, kept), active)
         k, p = b.shape
         sums = _Sums(
             np.zeros(k), np.zeros((1 + self.shape.form.locations, k, p)), np.zeros((2, k, self.design.n_products))
         )
-        for regression in kept or self._regressions(b, active):
+        for regression in self._regressions(b, active, kept):
             self._add(sums, regression, b, c, observed)
         return self._state(sums, b, c, normal, inverse, active)
 
-    def _regressions(self, b: Array, active: Index) -> Iterator[_Regression]:
-        """Yield, block by block, the weighted regressions that `b` leaves."""
+    def _regressions(self, b: Array, active: Index, kept: list[_RowTerms] | None) -> Iterator[_Regression]:
+        """Yield, block by block, the weighted regressions that `b` leaves; a list remembers their terms, not the blocks."""
+        known = iter(tuple(kept or ()))
         for block in self.design.blocks(active):
-            s = combine(b.T, block.Z)
-            yield block, s, self.shape.form.mean_terms(block.Y, s)
+            terms = next(known, None)
+            if terms is None:
+                s = combine(b.T, block.Z)
+                terms = s, self.shape.form.mean_terms(block.Y, s)
+                if kept is not None:
+                    kept.append(terms)
+            yield block, *terms
 
     def _best_mean(self, regressions: Iterable[_Regression], active: Index) -> tuple[Array, Array, Array]:
         """Return the best coefficients of the mean, their normal matrix and its inverse, all per row."""
@@ -327,7 +333,7 @@ class Minimizer:
             self.state = objective(b, self.active)
             if not (self.state.objective <= _CONSTANT).all():  # a start from other rows can be worse than none here
                 plain = objective(np.zeros_like(b), self.active)
-                self.state = self.state.put(~(self.state.objective <= plain.objective), plain)
+                self.state = self.state.put(~(self.state.objective <= np.maximum(plain.objective, _CONSTANT)), plain)
 
     def run(self, max_iterations: int) -> Solution:
         """Step until all targets have finished, or as often as is allowed."""

@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
 #: Moves past longer paths are tried among at most this many variables.
 FAR_LIMIT = 50
+#: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for.
+HOPELESS = 20.0
 #: So many moves are evaluated against the same state.
 CHUNK = 1000
 
@@ -62,22 +66,20 @@ def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, 
 def refine_order(
     choices: ParentChoices,
     state: State,
-    screen: ParentChoices | None = None,
     allowed: Callable[[list[int]], bool] = lambda order: True,
 ) -> State:
     """Move variables while the score falls; never returns an order that scores worse than the one given.
 
     Passes first try reversals and moves that cost no edge; when these are exhausted, and only among at most
     `FAR_LIMIT` variables, also moves past a longer path. After the first pass only variables near a change are tried.
-    Moves are screened by a quick estimate, on fewer rows if `screen` is given. If time runs out, the best order so far is
-    the result.
+    If time runs out, the best order so far is the result.
     """
     work = choices.scores.work
     near, far = set(state.order), set(state.order) if len(state.order) <= FAR_LIMIT else set[int]()
     left = 1.0
     while (near or far) and not work.over:
         direct = bool(near)
-        new = _pass(choices, state, near if direct else far, direct, choices if screen is None else screen, allowed)
+        new = _pass(choices, state, near if direct else far, direct, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}
         touched = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
         touched |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
@@ -92,14 +94,14 @@ def _pass(
     state: State,
     near: set[int],
     direct: bool,
-    screen: ParentChoices,
     allowed: Callable[[list[int]], bool],
 ) -> State:
-    """Evaluate moves, the promising ones thoroughly, and make those that still help, the best of a chunk first."""
+    """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
+    floor = -HOPELESS * choices.penalty
     try:
         moves = all_moves(choices, state, near, direct)
         for start in range(0, len(moves), CHUNK):
-            some = screened(screen, state, moves[start : start + CHUNK])
+            some = [m for m in moves[start : start + CHUNK] if estimated_gain(choices, state, m) > floor]
             gains = evaluate(choices, state, some)
             for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
                 if gain <= EQUAL:
@@ -112,12 +114,16 @@ def _pass(
     return state
 
 
-def screened(screen: ParentChoices, state: State, moves: list[Move]) -> list[Move]:
-    """Return the moves that a quick estimate does not rule out."""
-    losses = screen.scores.losses(state.parents.items())
-    own = {j: loss + screen.penalty * len(state.parents[j]) for j, loss in zip(state.parents, losses, strict=True)}
-    roughly = evaluate(screen, State(state.order, state.parents, own), moves, thorough=False)
-    return [move for move, gain in zip(moves, roughly, strict=True) if gain > -screen.penalty]
+def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
+    """Return what a move promises, without any fit: score tests of parents won less the contributions of those lost."""
+    total = 0.0
+    for choice in _choices_after(choices, state, move)[1]:
+        key = choice.target, state.parents[choice.target]
+        won = choices.scores.gains(key)[[i for i in choices.promising(key) if choice.allowed >> i & 1]]
+        lost = [not choice.allowed >> i & 1 for i in key[1]]
+        total += float(np.maximum(won - choices.penalty, 0.0).sum())
+        total -= float((choices.scores.fits([key])[0].contributions[lost] - choices.penalty).sum())
+    return total
 
 
 def all_moves(choices: ParentChoices, state: State, near: set[int], direct: bool) -> list[Move]:
@@ -172,7 +178,7 @@ def _ancestors_of(k: int, state: State) -> set[int]:
     return found
 
 
-def _tasks(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
+def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
     """Return the order after a move and the choices it makes necessary: parents lost, or wished ones now available."""
     changed = _rearranged(state, move)
     if changed is None:
@@ -193,22 +199,22 @@ def _tasks(choices: ParentChoices, state: State, move: Move) -> tuple[list[int],
     return state.order[:at] + segment + state.order[at + len(segment) :], tasks
 
 
-def evaluate(choices: ParentChoices, state: State, moves: list[Move], thorough: bool = True) -> list[float]:
+def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:
     """Return by how much each move lowers the score."""
-    tasks = [_tasks(choices, state, move)[1] for move in moves]
-    choices.choose((task for some in tasks for task in some), thorough)
+    asked = [_choices_after(choices, state, move)[1] for move in moves]
+    choices.choose(choice for some in asked for choice in some)
     return [
-        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some, thorough), strict=True))
-        for some in tasks
+        sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some), strict=True))
+        for some in asked
     ]
 
 
 def apply(choices: ParentChoices, state: State, move: Move) -> State | None:
     """Return the state after a move."""
-    order, tasks = _tasks(choices, state, move)
-    if not tasks:
+    order, asked = _choices_after(choices, state, move)
+    if not asked:
         return None
     parents, scores = dict(state.parents), dict(state.scores)
-    for task, (score, chosen) in zip(tasks, choices.choose(tasks), strict=True):
-        parents[task.target], scores[task.target] = chosen, score
+    for choice, (score, chosen) in zip(asked, choices.choose(asked), strict=True):
+        parents[choice.target], scores[choice.target] = chosen, score
     return State(order, parents, scores)

@@ -58,13 +58,13 @@ def search_order(
     first: State | None = None
     best: tuple[State, ParentChoices] | None = None
     for level in dict.fromkeys(min(scores.n_rows, level) for level in levels):
-        choices, screen = order_choices(scores.sample(level), knowledge), None if best is None else best[1]
+        choices = order_choices(scores.sample(level), knowledge)
         try:
             state = start_state(choices, *(([*order], parents) if best is None else (best[0].order, best[0].parents)))
         except OutOfTime:
             break
         first = state if first is None else first
-        best = refine_order(choices, state, screen, respected), choices
+        best = refine_order(choices, state, respected), choices
     if first is None or best is None:
         return None
     state, choices = best

@@ -28,7 +28,7 @@ ACCURACY = {Effort.ROUND: 0.1, Effort.SEARCH: 3e-2, Effort.FINAL: 3e-2}
 #: Steps after which a fit is cut short.
 _STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: MAX_ITERATIONS}
 #: Designs of one batch together hold at most this many numbers.
-_BATCH_FLOATS = 2**19
+_BATCH_FLOATS = 2**20
 _SMALL_BATCH = 2**16
 
 

@@ -20,8 +20,16 @@ TRIALS = 3
 #: Scores closer than this (nats) count as equal.
 EQUAL = 0.05
 
-#: A choice under way: asks for losses of models, gets them, and returns its score and parents.
-_Choosing = Generator[list[Key], list[float], tuple[float, Parents]]
+#: A choice under way: asks for models and their score tests, and returns its score and parents.
+_Choosing = Generator["_Wanted", None, tuple[float, Parents]]
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a choice needs before it goes on: fitted models, some of them with score tests."""
+
+    models: Sequence[Key]
+    tested: Sequence[Key] = ()
 
 
 def entry_gain(d: int) -> float:
@@ -72,29 +80,25 @@ class ParentChoices:
         self.scores, self.penalty, self.trials, self.entry = scores, penalty, trials, entry_gain(scores.d)
         self.limits = Limits(((),) * scores.d, (0,) * scores.d) if limits is None else limits
         self._promising: dict[Key, tuple[int, ...]] = {}
-        self._done: dict[tuple[int, int, bool], tuple[float, Parents]] = {}
+        self._done: dict[tuple[int, int], tuple[float, Parents]] = {}
 
-    def choose(self, choices: Iterable[Choice], thorough: bool = True) -> list[tuple[float, Parents]]:
-        """Return the score and the parents of every choice.
-
-        Not `thorough`, only the most promising variable is tried at each step and none leaves: a quick estimate.
-        """
+    def choose(self, choices: Iterable[Choice]) -> list[tuple[float, Parents]]:
+        """Return the score and the parents of every choice; all of them are worked on in step."""
         choices = list(choices)
         running = {
-            (t.target, t.allowed, thorough): self._choosing(t, thorough)
-            for t in choices
-            if (t.target, t.allowed, thorough) not in self._done
+            (c.target, c.allowed): self._choosing(c) for c in choices if (c.target, c.allowed) not in self._done
         }
-        asked = {name: next(choosing) for name, choosing in running.items()}
-        while asked:
-            self.scores.losses(key for keys in asked.values() for key in keys)
-            for name, keys in list(asked.items()):
+        wanted = {name: next(choosing) for name, choosing in running.items()}
+        while wanted:
+            self.scores.fits(key for want in wanted.values() for key in want.models)
+            self.scores.prepare_gains(key for want in wanted.values() for key in want.tested)
+            for name in list(wanted):
                 try:
-                    asked[name] = running[name].send(self.scores.losses(keys))
+                    wanted[name] = next(running[name])
                 except StopIteration as end:
                     self._done[name] = end.value
-                    del asked[name]
-        return [self._done[t.target, t.allowed, thorough] for t in choices]
+                    del wanted[name]
+        return [self._done[c.target, c.allowed] for c in choices]
 
     def promising(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
@@ -104,22 +108,33 @@ class ParentChoices:
             self._promising[key] = tuple(some[np.argsort(-gains[some], kind="stable")].tolist())
         return self._promising[key]
 
-    def _choosing(self, choice: Choice, thorough: bool) -> _Choosing:
+    def _choosing(self, choice: Choice) -> _Choosing:
         j, allowed = choice.target, choice.allowed & ~self.limits.forbidden[choice.target]
-        fixed = self.limits.required[j]
-        parents = tuple(sorted({*(i for i in choice.start if allowed >> i & 1), *fixed}))
-        (loss,) = yield [(j, parents)]
-        score = loss + self.penalty * len(parents)
+        parents = tuple(sorted({*(i for i in choice.start if allowed >> i & 1), *self.limits.required[j]}))
         while True:
-            trials = self._larger(j, parents, allowed)
-            better = yield from self._best_of(j, score, trials if thorough else trials[:1])
-            if better is None and thorough:
-                better = yield from self._best_of(j, score, self._smaller(j, parents))
-            if better is None and thorough:
-                better = yield from self._best_of(j, score, self._exchanged(j, parents, allowed))
-            if better is None:
-                return score, parents
-            score, parents = better
+            yield _Wanted([(j, parents)], [(j, parents)])
+            larger = self._larger(j, parents, allowed)
+            yield _Wanted([(j, some) for some in larger])
+            better = self._best_of(j, parents, larger)
+            if better == parents:
+                smaller = self._smaller(j, parents)
+                yield _Wanted([(j, some) for some in smaller], [(j, some) for some in smaller[:TRIALS]])
+                better = self._best_of(j, parents, smaller)
+                if better == parents:
+                    exchanged = self._exchanged(j, parents, smaller[:TRIALS], allowed)
+                    yield _Wanted([(j, some) for some in exchanged])
+                    better = self._best_of(j, parents, exchanged)
+            if better == parents:
+                return self._score(j, parents), parents
+            parents = better
+
+    def _score(self, j: int, parents: Parents) -> float:
+        return self.scores.losses([(j, parents)])[0] + self.penalty * len(parents)
+
+    def _best_of(self, j: int, parents: Parents, others: Sequence[Parents]) -> Parents:
+        """Return the best of other sets of parents if it is clearly better, else the present one."""
+        ranked = sorted((self._score(j, some), some) for some in others)
+        return ranked[0][1] if ranked and ranked[0][0] < self._score(j, parents) - EQUAL else parents
 
     def _larger(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
         tried = [i for i in self.promising((j, parents)) if allowed >> i & 1][: self.trials]
@@ -131,18 +146,7 @@ class ParentChoices:
         free = [i for i in ranked if parents[i] not in self.limits.required[j]]
         return [parents[:i] + parents[i + 1 :] for i in free[: self.trials]]
 
-    def _exchanged(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
+    def _exchanged(self, j: int, parents: Parents, smaller: list[Parents], allowed: int) -> list[Parents]:
         """Return sets in which one parent gives way to another variable."""
-        smaller = self._smaller(j, parents)[:TRIALS]
-        self.scores.prepare_gains((j, some) for some in smaller)
         sets = {larger for some in smaller for larger in self._larger(j, some, allowed)[:TRIALS]}
         return sorted(sets - {parents})
-
-    def _best_of(
-        self, j: int, score: float, trials: list[Parents]
-    ) -> Generator[list[Key], list[float], tuple[float, Parents] | None]:
-        if not trials:
-            return None
-        losses = yield [(j, parents) for parents in trials]
-        best = min((loss + self.penalty * len(p), p) for loss, p in zip(losses, trials, strict=True))
-        return best if best[0] < score - EQUAL else None

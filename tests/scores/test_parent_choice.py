@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heterodag.core.gaussian import FORMS
+from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL
 from heterodag.core.table import Table
-from heterodag.models.node_fits import NodeFits
-from heterodag.models.parent_choice import EQUAL, Limits, ParentChoice, Task, as_bits, entry_gain, parent_penalty
+from heterodag.scores.curves import CurveFitter
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.local import LocalScores
+from heterodag.scores.parent_choice import EQUAL, Choice, Limits, ParentChoices, as_bits, entry_gain
 from heterodag.simulation import simulate
 
-both_forms = pytest.mark.parametrize("form", FORMS)
+both_forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 EVERY = as_bits(range(6))
 
 
@@ -23,9 +25,9 @@ def easy(seed, n=800):
     return np.column_stack([x, y])
 
 
-def choice_of(X, form="natural", limits=None, **options):
+def choice_of(X, form=NATURAL, limits=None, kind=LineFitter, **options):
     n, d = X.shape
-    return ParentChoice(NodeFits(Table.standardize(X), form, 1e-2), parent_penalty(n, d), limits, **options)
+    return ParentChoices(LocalScores(Table.standardize(X), kind(form)), np.log(n) + np.log(d), limits, **options)
 
 
 def limits_of(d, required=(), forbidden=()):
@@ -38,12 +40,12 @@ def limits_of(d, required=(), forbidden=()):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_true_parents_are_found_and_no_others(seed):
-    choice = choice_of(easy(seed), "location-scale")
-    tasks = [Task(5, EVERY & ~(1 << 5)), Task(4, as_bits([0, 1, 2, 3])), Task(3, 0)]
+    choice = choice_of(easy(seed), LOCATION_SCALE)
+    tasks = [Choice(5, EVERY & ~(1 << 5)), Choice(4, as_bits([0, 1, 2, 3])), Choice(3, 0)]
     (score, parents), (alone, nobody), (last, none) = choice.choose(tasks)
     assert parents == (0, 1, 2)
     assert nobody == none == ()
-    assert score == pytest.approx(choice.fits.losses([(5, (0, 1, 2))])[0] + 3 * choice.penalty)
+    assert score == pytest.approx(choice.scores.losses([(5, (0, 1, 2))])[0] + 3 * choice.penalty)
     assert alone == pytest.approx(last, abs=1e-6)  # both are standardised columns without parents
 
 
@@ -51,25 +53,25 @@ def test_true_parents_are_found_and_no_others(seed):
 def test_only_what_is_allowed_is_chosen(form):
     choice = choice_of(easy(1), form)
     for allowed in ([], [0], [1, 3, 4], [2, 0]):
-        ((_, parents),) = choice.choose([Task(5, as_bits(allowed), (0, 1, 2, 3))])
+        ((_, parents),) = choice.choose([Choice(5, as_bits(allowed), (0, 1, 2, 3))])
         assert set(parents) <= set(allowed)
 
 
 @both_forms
 def test_required_parents_stay_and_forbidden_ones_stay_away(form):
     free = choice_of(easy(2), form)
-    ((_, unlimited),) = free.choose([Task(5, EVERY & ~(1 << 5))])
+    ((_, unlimited),) = free.choose([Choice(5, EVERY & ~(1 << 5))])
     assert {0, 2} <= set(unlimited)
     limits = limits_of(6, required=[(4, 5), (3, 5)], forbidden=[(0, 5), (2, 5)])
     choice = choice_of(easy(2), form, limits)
     for start in ((), (0, 2), (4,), (0, 1, 2, 3, 4)):
         choice._done.clear()
         for thorough in (True, False):
-            ((_, parents),) = choice.choose([Task(5, EVERY & ~(1 << 5), start)], thorough)
+            ((_, parents),) = choice.choose([Choice(5, EVERY & ~(1 << 5), start)], thorough)
             assert {3, 4} <= set(parents)
             assert set(parents).isdisjoint({0, 2, 5})
     # They hold for that target only.
-    ((_, other),) = choice.choose([Task(0, 1 << 5)])
+    ((_, other),) = choice.choose([Choice(0, 1 << 5)])
     assert other == (5,)
 
 
@@ -89,12 +91,12 @@ def test_no_result_scores_worse_than_its_start(form):
             others = [j for j in range(6) if j != target]
             start = tuple(sorted(rng.choice(others, size=rng.integers(0, 4), replace=False).tolist()))
             choice = choice_of(X, form)
-            (before,) = choice.fits.losses([(target, start)])
+            (before,) = choice.scores.losses([(target, start)])
             for thorough in (False, True):
-                ((score, parents),) = choice.choose([Task(target, as_bits(others), start)], thorough)
+                ((score, parents),) = choice.choose([Choice(target, as_bits(others), start)], thorough)
                 assert score <= before + choice.penalty * len(start) + 1e-9
                 assert score == pytest.approx(
-                    choice.fits.losses([(target, parents)])[0] + choice.penalty * len(parents)
+                    choice.scores.losses([(target, parents)])[0] + choice.penalty * len(parents)
                 )
                 assert list(parents) == sorted(parents)
 
@@ -102,16 +104,16 @@ def test_no_result_scores_worse_than_its_start(form):
 def test_a_thorough_result_cannot_be_improved_by_dropping_a_parent():
     for seed in range(4):
         choice = choice_of(simulate(300, 6, degree=2, random_state=10 + seed).X, trials=6)
-        tasks = [Task(j, EVERY & ~(1 << j)) for j in range(6)]
+        tasks = [Choice(j, EVERY & ~(1 << j)) for j in range(6)]
         for task, (score, parents) in zip(tasks, choice.choose(tasks), strict=True):
             smaller = [tuple(i for i in parents if i != other) for other in parents]
-            for loss in choice.fits.losses([(task.target, some) for some in smaller]):
+            for loss in choice.scores.losses([(task.target, some) for some in smaller]):
                 assert loss + choice.penalty * (len(parents) - 1) >= score - EQUAL - 1e-9
 
 
 def test_together_or_one_by_one_is_the_same():
     X = simulate(200, 6, degree=2, random_state=20).X
-    tasks = [Task(j, EVERY & ~(1 << j)) for j in range(6)]
+    tasks = [Choice(j, EVERY & ~(1 << j)) for j in range(6)]
     together = choice_of(X).choose(tasks)
     for task, (score, parents) in zip(tasks, together, strict=True):
         ((alone, same),) = choice_of(X).choose([task])
@@ -121,26 +123,48 @@ def test_together_or_one_by_one_is_the_same():
 
 def test_a_choice_made_is_remembered():
     choice = choice_of(easy(4))
-    task = Task(5, as_bits([0, 1, 2]))
+    task = Choice(5, as_bits([0, 1, 2]))
     first = choice.choose([task, task])
-    choice.fits.losses = None  # nothing may be fitted any more
+    choice.scores.losses = None  # nothing may be fitted any more
     assert choice.choose([task]) == first[:1] == first[1:]
 
 
-def test_wishes_are_promising_columns_the_best_first():
-    choice = choice_of(easy(5), "location-scale")
-    wishes = choice.wishes((5, ()))
-    assert {0, 1, 2} <= set(wishes)
-    gains = choice.fits.gains((5, ()))
-    assert (np.diff(gains[list(wishes)]) <= 0).all()
-    assert set(wishes) == set(np.flatnonzero(gains > entry_gain(6)).tolist())
-    assert 5 not in wishes
+def test_promising_are_promising_columns_the_best_first():
+    choice = choice_of(easy(5), LOCATION_SCALE)
+    promising = choice.promising((5, ()))
+    assert {0, 1, 2} <= set(promising)
+    gains = choice.scores.gains((5, ()))
+    assert (np.diff(gains[list(promising)]) <= 0).all()
+    assert set(promising) == set(np.flatnonzero(gains > entry_gain(6)).tolist())
+    assert 5 not in promising
 
 
-def test_penalty_and_threshold():
-    assert parent_penalty(1000, 50) == pytest.approx(np.log(1000) + np.log(50))
-    # Half a variable passes by chance: d times the chance exp(-gain) of a chi-square with two degrees of freedom.
-    for d in (2, 10, 500):
+def test_half_a_variable_passes_the_threshold_by_chance():
+    for d in (2, 10, 500):  # d times the chance exp(-gain) of a chi-square with two degrees of freedom
         assert d * np.exp(-entry_gain(d)) == pytest.approx(0.5, rel=0.01)
+
+
+def test_sets_are_bits():
     assert as_bits([]) == 0
     assert as_bits([0, 2, 70]) == 1 + 4 + 2**70
+
+
+def test_curves_choose_a_parent_that_lines_cannot_see():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(600, 2))
+    X = np.column_stack([x, np.cos(2 * x[:, 0]) + 0.5 * rng.normal(size=600)])
+    found = [
+        choice_of(X, LOCATION_SCALE, kind=kind).choose([Choice(2, 0b11)])[0][1] for kind in (LineFitter, CurveFitter)
+    ]
+    assert found == [(), (0,)]
+
+
+def test_a_quick_choice_fits_less_and_scores_no_better():
+    X = simulate(300, 6, degree=2, random_state=30).X
+    tasks, fitted, totals = [Choice(j, EVERY & ~(1 << j)) for j in range(6)], [], []
+    for thorough in (False, True):
+        choice = choice_of(X)
+        totals.append(sum(score for score, _ in choice.choose(tasks, thorough)))
+        fitted.append(len(choice.scores._fits))
+    assert fitted[0] < fitted[1]
+    assert totals[1] <= totals[0] + EQUAL
