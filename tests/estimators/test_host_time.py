@@ -170,13 +170,27 @@ def test_a_slow_test_is_given_up_after_the_pair_at_which_the_time_ends(X, late, 
     assert sum(begin > 1.0 + seconds for begin in calls) == 0
 
 
-def test_all_pairs_given_all_predecessors_are_given_up_too(X, late):
+def test_all_pairs_given_all_predecessors_are_given_up_too(X, late, monkeypatch):
+    """The time ends when the order is there and half of the targets are tested."""
+    ordered = []
+
+    def spy(*arguments, whole=host.find_order):
+        found = whole(*arguments)
+        ordered.append(work.time.now)
+        return found
+
+    monkeypatch.setattr(host, "find_order", spy)
+    model, _, _ = late(lambda: HOST(selection="likelihood-full").fit(X), 10_000)
+    half = int(ordered[0] + work.time.now) // 2
+    assert ordered[0] < half < work.time.now - 1
+
     def run():
         with pytest.raises(TimeLimitError):
-            HOST(selection="likelihood-full", max_seconds=30).fit(X)
+            HOST(selection="likelihood-full", max_seconds=half).fit(X)
 
-    _, begun_late, sufficed = late(run, 30)
+    _, begun_late, sufficed = late(run, half)
     assert (begun_late, sufficed) == (0, False)
+    assert model.adjacency_.any()
 
 
 def test_the_former_name_of_the_limit_still_works(X):

@@ -102,20 +102,33 @@ def test_grace_lets_the_last_words_be_said():
 def test_progress_never_goes_back_and_reaches_the_end_only_when_told():
     said = []
     work = Work(progress=said.append)
-    work.stage(0.0, 0.6)
-    for share in (0.0, 0.5, 0.2, 1.0, 7.0):
-        work.report(share)
+    with work.part(0.0, 0.6):
+        for share in (0.0, 0.5, 0.2, 1.0, 7.0):
+            work.report(share)
     assert said == pytest.approx([0.0, 0.3, 0.3, 0.6, 0.6])
-    work.stage(0.6, 0.9)
-    for share in (-1.0, 0.5, 1.0):
-        work.tick(share)
-    work.stage(0.1, 0.2)  # a stage that has been passed already
-    work.report(1.0)
+    with work.part(0.6, 0.9):
+        for share in (-1.0, 0.5, 1.0):
+            work.tick(share)
+    with work.part(0.1, 0.2):  # a part that has been passed already
+        work.report(1.0)
     assert said[5:] == pytest.approx([0.6, 0.75, 0.9, 0.9])
     assert max(said) < 1.0
-    work.stage(0.9, 1.0)
     work.report(1.0)
     assert said[-1] == 1.0
+
+
+def test_parts_are_nested_and_end_with_their_block():
+    said = []
+    work = Work(progress=said.append)
+    with work.part(0.0, 0.5):
+        with work.part(0.2, 0.6):
+            for share in (0.0, 0.5, 1.0):
+                work.report(share)
+        work.report(1.0)
+    with pytest.raises(OutOfTime), work.part(0.5, 0.7):
+        raise OutOfTime
+    work.report(1.0)
+    assert said == pytest.approx([0.1, 0.2, 0.3, 0.5, 1.0])
 
 
 def test_a_tick_after_the_end_says_nothing():
