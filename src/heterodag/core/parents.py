@@ -19,6 +19,11 @@ from heterodag.core.table import CACHE_BYTES, Table, row_slices
 class ParentBlock(Block):
     """A block whose arrays `Z` (targets, p, rows) and `products` have a first axis for the targets."""
 
+    def of(self, which: Index) -> ParentBlock:
+        """Return the block of some targets."""
+        assert self.products is not None
+        return ParentBlock(self.Z[which], self.products[which], self.Y[which])
+
     def sums(self, weights: Array) -> Array:
         """Return the sums over rows of weights (kinds, targets, rows) times each column of the target's design."""
         return _per_target(self.Z, weights)
@@ -45,7 +50,7 @@ class ParentDesign:
     table: Table
     parents: Sequence[Sequence[int]]
     targets: Sequence[int]
-    _kept: list[tuple[slice, Array, Array]] = field(default_factory=list)
+    _kept: list[tuple[slice, ParentBlock]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         most = max((len(some) for some in self.parents), default=0)
@@ -66,21 +71,23 @@ class ParentDesign:
     def blocks(self, active: Index | None = None) -> Iterator[ParentBlock]:
         """Iterate over the observations; only the targets numbered `active` are served (all by default)."""
         which = np.arange(len(self.targets)) if active is None else active
-        columns = np.asarray(self.targets, dtype=np.intp)[which]
         if self._kept:
             self._serve_only(which)
-            for rows, Z, products in self._kept:
-                yield ParentBlock(Z, products, self.table.take(columns, rows))
+            yield from (block for _, block in self._kept)
             return
         floats = len(which) * (self.width + self.n_products)
         kept, keep = [], self.n_rows * floats * 8 <= CACHE_BYTES
         for rows in row_slices(self.n_rows, floats + 12 * len(which)):
-            Z = self.regressors(rows, which)
-            products = Z[:, self._left] * Z[:, self._right]
+            block = self._block(rows, which)
             if keep:
-                kept.append((rows, Z, products))
-            yield ParentBlock(Z, products, self.table.take(columns, rows))
+                kept.append((rows, block))
+            yield block
         self._kept, self._served = kept, which
+
+    def _block(self, rows: slice, which: Index) -> ParentBlock:
+        Z = self.regressors(rows, which)
+        columns = np.asarray(self.targets, dtype=np.intp)[which]
+        return ParentBlock(Z, Z[:, self._left] * Z[:, self._right], self.table.take(columns, rows))
 
     def _serve_only(self, which: Index) -> None:
         """Shrink what is kept to some targets (a solver loses them one by one); make it anew if others are asked for."""
@@ -88,10 +95,9 @@ class ParentDesign:
             return
         where = np.searchsorted(self._served, which)
         if (where < len(self._served)).all() and (self._served[where] == which).all():
-            self._kept = [(rows, Z[where], products[where]) for rows, Z, products in self._kept]
+            self._kept = [(rows, block.of(where)) for rows, block in self._kept]
         else:
-            rebuilt = [(rows, self.regressors(rows, which)) for rows, _, _ in self._kept]
-            self._kept = [(rows, Z, Z[:, self._left] * Z[:, self._right]) for rows, Z in rebuilt]
+            self._kept = [(rows, self._block(rows, which)) for rows, _ in self._kept]
         self._served = which
 
     def regressors(self, rows: slice, which: Index | slice = slice(None)) -> Array:

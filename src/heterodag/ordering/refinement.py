@@ -2,7 +2,7 @@
 
 The score of an order is the sum, over variables, of the loss of its model given the parents chosen among its predecessors,
 plus a penalty per parent (extended BIC). A later order can only score better if some variable gains a parent that now comes
-after it, so the moves tried are those that bring a wished parent `k` before the variable `i` that promising it (score test):
+after it, so the moves tried are those that bring a promising parent `k` (score test) before its variable `i`:
 either `k` moves in front of `i`, or `i` moves behind `k`. Variables in between that do not depend on `i` (or that `k` does
 not depend on) keep their place relative to the others, so that no more edges are given up than the move demands.
 """
@@ -18,8 +18,6 @@ from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
-#: Moves past longer paths are tried among at most this many variables.
-FAR_LIMIT = 50
 #: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for.
 HOPELESS = 20.0
 #: So many moves are evaluated against the same state.
@@ -51,15 +49,15 @@ class Move:
 
 def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, Parents]) -> State:
     """Choose every variable's parents among its predecessors, starting from what is known."""
-    tasks, before = [], 0
+    asked, before = [], 0
     for j in order:
-        tasks.append(Choice(j, before, parents.get(j, ())))
+        asked.append(Choice(j, before, parents.get(j, ())))
         before |= 1 << j
-    found = choices.choose(tasks)
+    found = choices.choose(asked)
     return State(
         list(order),
-        {t.target: p for t, (_, p) in zip(tasks, found, strict=True)},
-        {t.target: s for t, (s, _) in zip(tasks, found, strict=True)},
+        {t.target: p for t, (_, p) in zip(asked, found, strict=True)},
+        {t.target: s for t, (s, _) in zip(asked, found, strict=True)},
     )
 
 
@@ -70,22 +68,16 @@ def refine_order(
 ) -> State:
     """Move variables while the score falls; never returns an order that scores worse than the one given.
 
-    Passes first try reversals and moves that cost no edge; when these are exhausted, and only among at most
-    `FAR_LIMIT` variables, also moves past a longer path. After the first pass only variables near a change are tried.
-    If time runs out, the best order so far is the result.
+    After the first pass only variables near a change are tried. If time runs out, the best order so far is the result.
     """
-    work = choices.scores.work
-    near, far = set(state.order), set(state.order) if len(state.order) <= FAR_LIMIT else set[int]()
-    left = 1.0
-    while (near or far) and not work.over:
-        direct = bool(near)
-        new = _pass(choices, state, near if direct else far, direct, allowed)
+    work, near, remaining = choices.scores.work, set(state.order), 1.0
+    while near and not work.over:
+        new = _pass(choices, state, near, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}
-        touched = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
-        touched |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
-        near, far = (touched, far | touched if far else far) if direct else (touched, touched)
-        state, left = new, 0.6 * left
-        work.report(1.0 - left)
+        near = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
+        near |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
+        state, remaining = new, 0.6 * remaining
+        work.report(1.0 - remaining)
     return state
 
 
@@ -93,13 +85,12 @@ def _pass(
     choices: ParentChoices,
     state: State,
     near: set[int],
-    direct: bool,
     allowed: Callable[[list[int]], bool],
 ) -> State:
     """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
     floor = -HOPELESS * choices.penalty
     try:
-        moves = all_moves(choices, state, near, direct)
+        moves = all_moves(choices, state, near)
         for start in range(0, len(moves), CHUNK):
             some = [m for m in moves[start : start + CHUNK] if estimated_gain(choices, state, m) > floor]
             gains = evaluate(choices, state, some)
@@ -126,24 +117,15 @@ def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
     return total
 
 
-def all_moves(choices: ParentChoices, state: State, near: set[int], direct: bool) -> list[Move]:
-    """Return the moves that would let a variable have a wished parent that comes after it.
-
-    `direct` ones reverse an edge or meet no path from the variable to the parent; the others meet a longer path.
-    """
+def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move]:
+    """Return the moves that would let a variable have a promising parent that comes after it."""
     choices.scores.prepare_gains((j, state.parents[j]) for j in state.order)
     position = {j: at for at, j in enumerate(state.order)}
-    pairs = [
-        (i, k)
+    return [
+        Move(i, k, forwards)
         for i in state.order
         for k in choices.promising((i, state.parents[i]))
         if position[k] > position[i] and (i in near or k in near)
-    ]
-    above = {k: _ancestors_of(k, state) for k in {k for _, k in pairs}}
-    return [
-        Move(i, k, forwards)
-        for i, k in pairs
-        if direct == (i in state.parents[k] or i not in above[k])
         for forwards in (True, False)
     ]
 
@@ -179,7 +161,7 @@ def _ancestors_of(k: int, state: State) -> set[int]:
 
 
 def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
-    """Return the order after a move and the choices it makes necessary: parents lost, or wished ones now available."""
+    """Return the order after a move and the choices it makes necessary: parents lost, or promising ones now available."""
     changed = _rearranged(state, move)
     if changed is None:
         return state.order, []
@@ -189,14 +171,14 @@ def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[li
     for j in state.order[at : at + len(segment)]:
         old[j] = seen
         seen |= 1 << j
-    tasks, before = [], start
+    asked, before = [], start
     for j in segment:
         parents = state.parents[j]
         lost = any(not before >> i & 1 for i in parents)
         if lost or any((before & ~old[j]) >> i & 1 for i in choices.promising((j, parents))):
-            tasks.append(Choice(j, before, parents))
+            asked.append(Choice(j, before, parents))
         before |= 1 << j
-    return state.order[:at] + segment + state.order[at + len(segment) :], tasks
+    return state.order[:at] + segment + state.order[at + len(segment) :], asked
 
 
 def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:

@@ -24,11 +24,19 @@ from heterodag.core.smoothing import PenaltyBlock, minimize_smoothly
 from heterodag.core.solver import Solution, information
 from heterodag.core.splines import SplineBasis
 from heterodag.core.table import Table
+from heterodag.core.wald import wald_gains
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.ridge import ridge_strength
-from heterodag.scores.spline_design import SplineDesign, basis_columns, ready_design, spline_basis, spline_of
+from heterodag.scores.spline_design import (
+    SplineDesign,
+    basis_columns,
+    curve_penalties,
+    ready_design,
+    spline_basis,
+    spline_of,
+)
 
 #: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
 #: effective coefficients than this remain.
@@ -209,8 +217,7 @@ class _Model:
             self.form, self.target, self.parents, n * self.objective, self.converged, np.zeros(len(widths)),
             self.effort, theta, SplineBasis(columns, widths), self.strengths,
         )  # fmt: skip
-        price = 0.5 * float(np.log(n)) * _effective(fit, self.table)
-        return replace(fit, loss=fit.loss + price, contributions=_contributions(fit, self.table))
+        return _priced(fit, self.table)
 
 
 def _line_part(fit: LinearFit) -> LinearFit:
@@ -261,36 +268,18 @@ def _coarse_start(part: SplineDesign, start: Array, ridge: Array, strengths: Arr
     return found.theta[part.shape.spread], moved
 
 
-def _design_of(fit: LinearFit, table: Table) -> SplineDesign:
+def _priced(fit: LinearFit, table: Table) -> LinearFit:
+    """Return a model with the price of its curves' effective coefficients on its loss, and its parents' contributions."""
     assert isinstance(fit.basis, SplineBasis)
-    return SplineDesign.make(fit.form, table, fit.parents, fit.target, fit.basis.widths)
-
-
-def _effective(fit: LinearFit, table: Table) -> float:
-    """Return the effective number of coefficients of all curves of a model."""
-    part, n = _design_of(fit, table), table.shape[0]
-    if not part.curves or fit.strengths is None:
-        return 0.0
-    plain = information(part.design, part.shape, fit.theta[:, None], np.full((part.shape.size, 1), 1e-12))[0]
-    ridge, curves = np.full(part.shape.size, 1e-10), []
-    owners = [(k, side) for k in part.curves for side in (0, 1)]
-    for (k, side), block in zip(owners, part.penalties(), strict=True):
-        ridge[block.index] += fit.strengths[side, k] / n * block.weights
-        curves.extend(block.index.tolist())
-    shares = np.linalg.solve(plain + np.diag(ridge), plain).diagonal()
-    return float(shares[curves].sum())
-
-
-def _contributions(fit: LinearFit, table: Table) -> Array:
-    """Return what the loss rises by when a parent's coefficients become zero and the others stay."""
-    assert isinstance(fit.basis, SplineBasis)
-    every, out = slice(None), np.empty(len(fit.parents))
-    now = float(fit.losses(table, every).sum())
-    for k, block in enumerate(fit.basis.blocks):
-        theta = fit.theta.copy()
-        theta[fit.shape.of_rows(block)] = 0.0
-        out[k] = float(replace(fit, theta=theta).losses(table, every).sum()) - now
-    return out
+    n, shape = table.shape[0], fit.shape
+    part = SplineDesign.make(fit.form, table, fit.parents, fit.target, fit.basis.widths)
+    plain = information(part.design, part.shape, fit.theta[:, None], np.full((shape.size, 1), 1e-12))[0]
+    penalised = plain + np.diag(curve_penalties(fit) / n + 1e-10)
+    curves = [shape.of_rows(rows) for rows in part.curves.values()]
+    spent = np.linalg.solve(penalised, plain).diagonal()[np.concatenate([np.empty(0, np.intp), *curves])].sum()
+    groups = [shape.of_rows(block) for block in fit.basis.blocks]
+    contributions = n * wald_gains(penalised[None], fit.theta[None], groups)[0]
+    return replace(fit, loss=fit.loss + 0.5 * float(np.log(n) * spent), contributions=contributions)
 
 
 def _gains_of(table: Table, fit: Fit) -> Array:

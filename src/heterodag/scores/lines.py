@@ -16,9 +16,10 @@ from heterodag.core.gaussian import Array, Form
 from heterodag.core.layout import Coefficients
 from heterodag.core.parents import ParentDesign
 from heterodag.core.score_test import entry_gains
-from heterodag.core.solver import MAX_ITERATIONS, Solution, minimize
+from heterodag.core.solver import MAX_ITERATIONS, minimize
 from heterodag.core.starts import log_squares_start
 from heterodag.core.table import Table, row_slices
+from heterodag.core.wald import wald_gains
 from heterodag.scores.drop_one import DropOne, drop_lines
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.ridge import ridge_strength
@@ -61,7 +62,8 @@ class LineFitter:
             max_iterations=_STEPS[effort], tolerance=ACCURACY[effort] / n, starts=copies,
         )  # fmt: skip
         found = found.take(found.objective.reshape(copies, -1).argmin(axis=0) * len(keys) + np.arange(len(keys)))
-        contributions = wald_gains(found, shape, n)
+        own = [shape.of_rows(slice(k, k + 1)) for k in range(1, shape.width)]
+        contributions = n * wald_gains(found.information, found.theta.T, own)
         return [
             LinearFit(
                 self.form, target, some, n * float(found.objective[i]), bool(found.converged[i]),
@@ -122,21 +124,6 @@ def stacked(fits: Sequence[Fit]) -> tuple[Array, Coefficients]:
 def _places(some: Parents, among: Parents) -> list[int]:
     """Return where the intercept and the slopes of some parents stand among those of others."""
     return [0, *(among.index(j) + 1 for j in some)]
-
-
-def wald_gains(found: Solution, shape: Coefficients, n: int) -> Array:
-    """Return (models, parents): the gain of each parent by Wald's approximation, in nats over all `n` rows."""
-    scale = np.sqrt(np.abs(np.einsum("kii->ki", found.information)) + 1e-12)
-    scaled = found.information / (scale[:, :, None] * scale[:, None, :])
-    inverse = np.linalg.inv(scaled + 1e-9 * np.eye(shape.size))
-    theta = found.theta.T * scale
-    out = np.empty((len(theta), shape.width - 1))
-    for i in range(shape.width - 1):
-        own = shape.of_rows(slice(1 + i, 2 + i))
-        block = inverse[:, own[:, None], own]
-        solved = np.linalg.solve(block + 1e-12 * np.eye(2), theta[:, own, None])[:, :, 0]
-        out[:, i] = 0.5 * n * np.einsum("ki,ki->k", theta[:, own], solved)
-    return out
 
 
 def cut(keys: Iterable[Key], floats: Callable[[Parents], int]) -> Iterator[list[Key]]:
