@@ -25,7 +25,7 @@ from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.ridge import ridge_strength
 
 #: A fit has converged when it expects to gain no more log-likelihood than this (nats, all rows together); W sees less.
-ACCURACY = {Effort.ROUND: 0.1, Effort.SEARCH: 3e-2, Effort.FINAL: 3e-2}
+ACCURACY = {Effort.ROUND: 1.0, Effort.SEARCH: 0.1, Effort.FINAL: 0.03}
 #: Steps after which a fit is cut short.
 _STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: MAX_ITERATIONS}
 #: Designs of one batch together hold at most this many numbers.
@@ -47,14 +47,14 @@ class LineFitter:
         return cut(keys, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n)
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
-        """Fit models from where they are given a start, and from a regression of log squared residuals if not."""
+        """Fit models from their starts; where these know no parents, also from a regression of log squared residuals."""
         targets, parents = [j for j, _ in keys], [some for _, some in keys]
         shape, n = Coefficients(self.form, 1 + max(map(len, parents))), table.shape[0]
         b, copies = np.zeros((shape.width, len(keys))), 1
         for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
             if isinstance(start, LinearFit):
                 b[_places(start.parents, key[1]), i] = start.theta[start.shape.spread]
-        if effort > Effort.ROUND and not all(map(_sought, keys, starts)):
+        if effort > Effort.ROUND and not all(map(_has_start, keys, starts)):
             copies = 2
             b = np.hstack([b, log_squares_start(_design(table, parents, targets))])
         found = minimize(
@@ -100,9 +100,9 @@ class LineFitter:
         return drop_lines(self.form, table, key, tested)
 
 
-def _sought(key: Key, start: Fit | None) -> bool:
-    """Return whether the start is this very model, already sought from several starts (on fewer rows, say)."""
-    return not key[1] or (start is not None and start.parents == key[1] and start.effort > Effort.ROUND)
+def _has_start(key: Key, start: Fit | None) -> bool:
+    """Return whether a model has parents, and a start that knows some of them: it needs no other then."""
+    return not key[1] or (start is not None and len(start.parents) > 0)
 
 
 def _design(table: Table, parents: Sequence[Parents], targets: Sequence[int]) -> Design | ParentDesign:
