@@ -137,5 +137,10 @@ def check_workers(n_jobs: Any) -> int | None:
     return int(n_jobs)
 
 
+def check_max_seconds(value: Any) -> float | None:
+    """Return a time limit in seconds, or None for none; raise `ParameterError` if it is no positive number."""
+    return None if value is None else check_number("max_seconds", value, low=0.0, open_low=True)
+
+
 def _bound(value: float) -> str:
     return f"{value:g}"

@@ -9,11 +9,32 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from heterodag.core.gaussian import Array
-from heterodag.io.inputs import check_data, column_labels
+from heterodag.errors import check_choice, check_integer, check_max_seconds, check_number, check_workers
+from heterodag.independence.recover import CORRECTIONS
+from heterodag.independence.registry import get_selection
+from heterodag.io.inputs import MISSING, check_data, column_labels
+from heterodag.knowledge import as_knowledge
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+
+def check_graph_parameters(model: Any) -> None:
+    """Check the parameters of a method that tests edges."""
+    check_choice("correction", model.correction, CORRECTIONS)
+    check_number("alpha", model.alpha, low=0.0, high=1.0, open_low=True)
+    check_choice("missing", model.missing, MISSING)
+    get_selection(model.selection)
+    as_knowledge(model.prior_knowledge)
+    check_run_parameters(model)
+
+
+def check_run_parameters(model: Any) -> None:
+    """Check `verbose`, `max_seconds` and, where there is one, `n_jobs`."""
+    check_integer("verbose", int(model.verbose) if isinstance(model.verbose, bool) else model.verbose, low=0)
+    check_max_seconds(model.max_seconds)
+    check_workers(getattr(model, "n_jobs", None))
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]

@@ -121,15 +121,7 @@ class DiffAN(OrderingEstimator):
         self.batch_size = batch_size
         self.max_steps = max_steps
         self.patience = patience
-        self.selection = selection
-        self.alpha = alpha
-        self.correction = correction
-        self.prior_knowledge = prior_knowledge
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.verbose = verbose
+        self._keep(locals())
 
     def _find_order(
         self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None

@@ -8,12 +8,11 @@ import numpy as np
 
 from heterodag.core.graph import topological_order
 from heterodag.errors import ParameterError, check_integer, check_number
-from heterodag.estimators.base import GraphEstimator
+from heterodag.estimators.base import GraphEstimator, check_run_parameters
 from heterodag.estimators.gcastle_runs import require_gcastle, run_gcastle, threshold_to_dag
-from heterodag.estimators.ordering import check_run_parameters
-from heterodag.runtime.deadline import Deadline
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
+from heterodag.runtime.work import Work
 
 
 class GOLEM(GraphEstimator):
@@ -117,7 +116,6 @@ class GOLEM(GraphEstimator):
         """
         self._check_parameters()
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
-        deadline = Deadline.start("GOLEM", self.max_seconds)
         array, _ = self._read(X)
         options = {
             "equal_variances": bool(self.equal_variances),
@@ -127,8 +125,9 @@ class GOLEM(GraphEstimator):
             "max_steps": int(self.max_steps),
         }
         factor = np.asarray(np.linalg.qr(array - array.mean(axis=0), mode="r"), dtype=np.float64)
-        with progress_bar("learning", enabled=bool(self.verbose)) as tick:
-            weights = run_gcastle("golem", factor, seed, options, deadline.watch(tick), bool(self.verbose))
+        bar = progress_bar("learning", enabled=bool(self.verbose))
+        with bar as tick, Work(1, self.max_seconds, tick, "GOLEM") as work:
+            weights = run_gcastle("golem", factor, seed, options, work.tick, bool(self.verbose))
         self.weights_ = weights
         self.adjacency_ = threshold_to_dag(weights, float(self.threshold)).astype(np.int8)
         self.order_ = topological_order(self.adjacency_)

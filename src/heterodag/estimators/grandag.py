@@ -104,13 +104,7 @@ class GraNDAG(OrderingEstimator):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.max_steps = max_steps
-        self.selection = selection
-        self.alpha = alpha
-        self.correction = correction
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.verbose = verbose
+        self._keep(locals())
 
     def _find_order(
         self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None

@@ -14,26 +14,20 @@ from heterodag.errors import (
     AssumptionWarning,
     DataError,
     ParameterError,
-    TimeLimitError,
-    check_choice,
-    check_integer,
-    check_number,
-    check_workers,
+    check_max_seconds,
 )
 from heterodag.estimators.assumptions import doubts, not_normal
-from heterodag.estimators.base import GraphEstimator
+from heterodag.estimators.base import GraphEstimator, check_graph_parameters
 from heterodag.independence.contract import EdgeProblem, FoundModels
-from heterodag.independence.recover import CORRECTIONS, DAGResult, edge_candidates, find_dag, limits_of
-from heterodag.independence.registry import get_selection
-from heterodag.io.inputs import MISSING, check_data, column_labels
-from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
+from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
+from heterodag.io.inputs import check_data, column_labels
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
 from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS
-from heterodag.runtime.deadline import check_max_seconds
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
-from heterodag.runtime.work import ALMOST, OutOfTime, Work
+from heterodag.runtime.work import ALMOST, Work
 from heterodag.scores.fit import Effort
 from heterodag.scores.local import LocalScores
 
@@ -186,17 +180,17 @@ class HOST(GraphEstimator):
         seed = seed_sequence(self.random_state)
         limit = self._time_limit()
         settings = self._order_settings()
-        with progress_bar("learning", enabled=bool(self.verbose)) as bar, Work(self.n_jobs, limit, bar) as work:
+        with (
+            progress_bar("learning", enabled=bool(self.verbose)) as bar,
+            Work(self.n_jobs, limit, bar, "HOST") as work,
+        ):
             array, names = self._read(X)
             knowledge = resolved(self.prior_knowledge, names, array.shape[1])
             scores = settings.scores.make(array, seed, work)
-            try:
-                with work.part(0.0, _EDGES_FROM):
-                    found = find_order(scores, names, settings, knowledge)
-                with work.part(_EDGES_FROM, ALMOST):
-                    graph = self._find_graph(array, names, seed, scores, found, knowledge)
-            except OutOfTime:
-                raise TimeLimitError("HOST", float(limit or 0.0)) from None
+            with work.part(0.0, _EDGES_FROM):
+                found = find_order(scores, names, settings, knowledge)
+            with work.part(_EDGES_FROM, ALMOST):
+                graph = self._find_graph(array, names, seed, scores, found, knowledge)
             self._store(found, graph)
             self._warn(scores, names, found, graph)
             work.report(1.0)
@@ -289,12 +283,5 @@ class HOST(GraphEstimator):
         )
 
     def _check_parameters(self) -> None:
-        check_choice("correction", self.correction, CORRECTIONS)
-        check_choice("missing", self.missing, MISSING)
-        check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
-        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
-        check_max_seconds(self.max_seconds)
         self._order_settings()
-        get_selection(self.selection)
-        as_knowledge(self.prior_knowledge)
-        check_workers(self.n_jobs)
+        check_graph_parameters(self)

@@ -11,21 +11,34 @@ import numpy.typing as npt
 
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Order
-from heterodag.errors import ParameterError, check_choice, check_integer, check_number
-from heterodag.estimators.base import GraphEstimator
+from heterodag.estimators.base import GraphEstimator, check_graph_parameters
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.given_parents import given_parents
-from heterodag.independence.recover import CORRECTIONS, edge_candidates, find_dag, limits_of
-from heterodag.independence.registry import get_selection
-from heterodag.io.inputs import MISSING
-from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, as_knowledge, resolved
-from heterodag.runtime.deadline import Deadline, check_max_seconds
+from heterodag.independence.recover import edge_candidates, find_dag, limits_of
+from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
+from heterodag.runtime.work import Work
 
 #: Called with the share of work done; it raises `TimeLimitError` when the time is over.
 Report = Callable[[float], None]
+
+
+#: Parameters that all methods share.
+SHARED = frozenset(
+    (
+        "selection",
+        "alpha",
+        "correction",
+        "prior_knowledge",
+        "missing",
+        "n_jobs",
+        "random_state",
+        "max_seconds",
+        "verbose",
+    )
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +73,13 @@ class OrderingEstimator(GraphEstimator):
     prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None
     missing: str = "refuse"
 
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Store the parameters that all methods share, as given to `__init__`."""
+        for name in SHARED & given.keys():
+            setattr(self, name, given[name])
+
     def _find_order(
-        self, X: Array, rng: np.random.Generator, report: Report, known: ResolvedKnowledge | None
+        self, X: Array, rng: np.random.Generator, report: Report, knowledge: ResolvedKnowledge | None
     ) -> Ordering:
         raise NotImplementedError
 
@@ -87,41 +105,28 @@ class OrderingEstimator(GraphEstimator):
         """
         self._check_parameters()
         seed = seed_sequence(self.random_state)
-        deadline = Deadline.start(type(self).__name__, self.max_seconds)
-        array, names = self._read(X)
-        known = resolved(self.prior_knowledge, names, array.shape[1])
-        with progress_bar("ordering", enabled=bool(self.verbose)) as tick, single_threaded():
+        bar = progress_bar("learning", enabled=bool(self.verbose))
+        with bar as tick, Work(self.n_jobs, self.max_seconds, tick, type(self).__name__) as work:
+            array, names = self._read(X)
+            knowledge = resolved(self.prior_knowledge, names, array.shape[1])
             # A stream of its own: the edge tests spawn theirs from the seed itself, as in HOST.
             rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**31)))
-            found = self._find_order(array, rng, deadline.watch(tick), known)
-        with progress_bar("testing edges", enabled=bool(self.verbose)) as tick:
-            test, candidates = self.selection, edge_candidates(found.order, known)
+            with work.part(0.0, 0.5), single_threaded():
+                found = self._find_order(array, rng, work.tick, knowledge)
+            test, candidates = self.selection, edge_candidates(found.order, knowledge)
             if found.graph is not None:
                 test, candidates = given_parents(self.selection, names), candidates & found.graph
             problem = EdgeProblem(
-                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=deadline.watch(tick),
-                alpha=float(self.alpha), limits=limits_of(known),
+                array, found.order, candidates, seed=seed, n_jobs=self.n_jobs, progress=work.tick,
+                alpha=float(self.alpha), limits=limits_of(knowledge),
             )  # fmt: skip
-            graph = find_dag(problem, test, float(self.alpha), self.correction, names, known)
-        deadline.check()
+            with work.part(0.5, 1.0):
+                graph = find_dag(problem, test, float(self.alpha), self.correction, names, knowledge)
+            work.tick(1.0)
         self.order_ = found.order
         self.layers_ = [[int(j)] for j in found.order] if found.layers is None else found.layers
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("correction", self.correction, CORRECTIONS)
-        check_number("alpha", self.alpha, low=0.0, high=1.0, open_low=True)
-        check_choice("missing", self.missing, MISSING)
-        get_selection(self.selection)
-        as_knowledge(self.prior_knowledge)
-        check_run_parameters(self)
-
-
-def check_run_parameters(model: Any) -> None:
-    """Check `verbose`, `max_seconds` and, where there is one, `n_jobs`."""
-    verbose, n_jobs = model.verbose, getattr(model, "n_jobs", None)
-    check_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, low=0)
-    check_max_seconds(model.max_seconds)
-    if n_jobs is not None and check_integer("n_jobs", n_jobs) == 0:
-        raise ParameterError("n_jobs", "not be 0", 0, "Use 1, or -1 for all cores.")
+        check_graph_parameters(self)

@@ -10,12 +10,18 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from heterodag.errors import HeterodagError, MissingExtraError, ParameterError, check_choice, check_workers
+from heterodag.errors import (
+    HeterodagError,
+    MissingExtraError,
+    ParameterError,
+    check_choice,
+    check_max_seconds,
+    check_workers,
+)
 from heterodag.experiments.display import Progress, cell_progress
 from heterodag.experiments.processes import ProcessPool, Stopped, run_on_worker
 from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.store import RowStore
-from heterodag.runtime.deadline import check_max_seconds
 
 BACKENDS = ("local", "dask")
 

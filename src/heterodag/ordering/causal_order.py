@@ -12,14 +12,13 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
-from heterodag.errors import FitWarning, ParameterError, check_choice, check_number, check_workers
+from heterodag.errors import FitWarning, ParameterError, check_choice, check_max_seconds, check_number, check_workers
 from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
 from heterodag.ordering.result import OrderResult
 from heterodag.ordering.search import LEVELS, Search, order_choices, search_order
 from heterodag.ordering.sparse_rounds import SparseRounds
-from heterodag.runtime.deadline import check_max_seconds
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.runtime.work import ALMOST, OutOfTime, Progress, Work

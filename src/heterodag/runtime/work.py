@@ -9,6 +9,8 @@ from typing import Any, NoReturn, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
+from heterodag.errors import TimeLimitError
+
 _Result = TypeVar("_Result")
 #: Called with the share of work done, in [0, 1].
 Progress = Callable[[float], None]
@@ -30,11 +32,17 @@ class Work:
     n_jobs : workers, as joblib understands it.
     max_seconds : time from now on after which `check` raises `OutOfTime`; None sets no limit.
     progress : called with the share of all work that is done.
+    method : whose work it is; if given, an `OutOfTime` that nobody caught leaves as a `TimeLimitError`.
     """
 
     def __init__(
-        self, n_jobs: int | None = None, max_seconds: float | None = None, progress: Progress | None = None
+        self,
+        n_jobs: int | None = None,
+        max_seconds: float | None = None,
+        progress: Progress | None = None,
+        method: str | None = None,
     ) -> None:
+        self._method, self._seconds = method, max_seconds
         self.workers = effective_n_jobs(n_jobs)
         self._end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
         self._progress, self._from, self._to, self._said = progress, 0.0, 1.0, 0.0
@@ -48,6 +56,8 @@ class Work:
         if self._pool is not None:
             self._pool.__exit__(*error)
             self._pool = None
+        if self._method is not None and error[0] is OutOfTime:
+            raise TimeLimitError(self._method, float(self._seconds or 0.0)) from None
 
     def __reduce__(self) -> NoReturn:
         """Refuse to travel: jobs are to hold data, not the pool that runs them."""

@@ -1,0 +1,175 @@
+"""What each constant and heuristic of the search is good for: `python benchmarks/ablations.py [run] [--out FILE]`.
+
+`HOST()` with one thing changed, on tables of the paper's linear simulation with tuning seeds (below 1000; no result is
+reported on these), beside `HOST()` as it is on the same tables. Rows go to benchmarks/results/ablations.csv as they come,
+and what is there is not run again. Seconds are processor time relative to `HOST()` in the same process.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse
+import importlib
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from heterodag import HOST, load_sachs, metrics, simulate
+from heterodag.scores.fit import Effort
+from rows import RESULTS, append_results, read
+
+PATH = RESULTS / "ablations.csv"
+FIELDS = ("variant", "n", "tables", "edges", "order", "plain_order", "shd", "plain_shd", "seconds", "plain_seconds")
+GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
+FIRST_SEED = 300
+STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: 200}
+
+
+def accuracy(round_, search):
+    return {Effort.ROUND: round_, Effort.SEARCH: search, Effort.FINAL: 0.03}
+
+
+def ridge(strength):
+    return lambda n: strength * np.sqrt(500.0 / n)
+
+
+#: variant -> (module, attribute, value), several if a name is imported in several places.
+SMALL = {
+    "moves: none is hopeless": [("ordering.refinement", "HOPELESS", 1e9)],
+    "moves: hopeless from 5 penalties": [("ordering.refinement", "HOPELESS", 5.0)],
+    "parents: no exchanges": [("scores.parent_choice", "ParentChoices._exchanged", lambda *_: [])],
+    "parents: one trial at a time": [("scores.parent_choice", "TRIALS", 1)],
+    "parents: ten trials at a time": [("scores.parent_choice", "TRIALS", 10)],
+    "parents: tried from ln d + 2.5 nats": [("scores.parent_choice", "entry_gain", lambda d: np.log(d) + 2.5)],
+    "price: ln n": [("ordering.search", "parent_penalty", lambda n, d: np.log(n))],
+    "price: ln n + 2 ln d": [("ordering.search", "parent_penalty", lambda n, d: np.log(n) + 2 * np.log(d))],
+    "ridge: 0.001 at 500 rows": [("scores.lines", "ridge_strength", ridge(0.001))],
+    "ridge: 0.1 at 500 rows": [("scores.lines", "ridge_strength", ridge(0.1))],
+    "free swing: ln n": [("core.solver", "free_swing", lambda n: float(np.log(n)))],
+    "free swing: none": [("core.solver", "free_swing", lambda n: 1e9)],
+    "fits of rounds to 0.1 nats": [("scores.lines", "ACCURACY", accuracy(0.1, 0.1))],
+    "fits of the search to 0.01 nats": [("scores.lines", "ACCURACY", accuracy(1.0, 0.01))],
+    "a second start for every fit": [("scores.lines", "_has_start", lambda key, start: not key[1])],
+    "no second start": [("scores.lines", "_has_start", lambda key, start: True)],
+    "a start is given up at 4 times its gain": [("core.solver", "_BEHIND", 4.0)],
+}
+LONG = {
+    "levels: 1,000 rows first": [(m, "LEVELS", (1_000, 10_000, 50_000)) for m in ("ordering.causal_order",)],
+    "levels: all rows at once": [(m, "LEVELS", (50_000,)) for m in ("ordering.causal_order",)],
+}
+
+
+class Changed:
+    """Set attributes of modules (or of a class in them) for a while."""
+
+    def __init__(self, changes):
+        self.changes = changes
+
+    def __enter__(self):
+        self.before = []
+        for module, name, value in self.changes:
+            *path, last = name.split(".")
+            home = importlib.import_module(f"heterodag.{module}")
+            for part in path:
+                home = getattr(home, part)
+            self.before.append((home, last, getattr(home, last)))
+            setattr(home, last, value)
+
+    def __exit__(self, *error):
+        for home, last, value in self.before:
+            setattr(home, last, value)
+
+
+def fit(data):
+    before = time.process_time()
+    model = HOST().fit(data.X)
+    seconds = time.process_time() - before
+    return np.array([
+        metrics.order_divergence(model.order_, data.adjacency), metrics.shd(model.adjacency_, data.adjacency), seconds,
+    ])  # fmt: skip
+
+
+def cell(variant, n, seeds):
+    changes = (SMALL | LONG)[variant]
+    plain, other, edges, tables = np.zeros(3), np.zeros(3), 0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+            for version in ("text", "code"):
+                for graph in GRAPHS:
+                    kind, degree = graph.split("-")
+                    data = simulate(n, 10, kind, int(degree), random_state=seed, version=version)
+                    plain += fit(data)
+                    with Changed(changes):
+                        other += fit(data)
+                    edges, tables = edges + int(data.adjacency.sum()), tables + 1
+    return [{
+        "variant": variant, "n": n, "tables": tables, "edges": edges, "order": other[0], "plain_order": plain[0],
+        "shd": other[1], "plain_shd": plain[1], "seconds": round(other[2], 2), "plain_seconds": round(plain[2], 2),
+    }]  # fmt: skip
+
+
+def sachs_cell():
+    data, out = load_sachs(), {}
+    rows = [np.random.RandomState(i).choice(853, 700, replace=False) for i in range(10)]
+    never = [("scores.plausibility", "FAR_FROM_NORMAL", 0.0)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, changes in (("plain", []), ("other", never)):
+            with Changed(changes):
+                found = [HOST().fit(data.data.iloc[some]) for some in rows]
+            out[name] = [
+                sum(metrics.order_divergence(m.order_, data.adjacency) for m in found),
+                sum(metrics.shd(m.adjacency_, data.adjacency) for m in found),
+            ]
+    return {
+        "variant": "Sachs, ten subsamples: likelihoods are always trusted", "n": 700, "tables": 10, "edges": 170,
+        "order": out["other"][0], "plain_order": out["plain"][0], "shd": out["other"][1], "plain_shd": out["plain"][1],
+        "seconds": 1, "plain_seconds": 1,
+    }  # fmt: skip
+
+
+def table():
+    lines = [
+        "| changed | n | tables | errors of the order, all tables | SHD per edge | time |",
+        "|---|---|---|---|---|---|",
+    ]
+    for r in read(PATH):
+        edges = float(r["edges"])
+        lines.append(
+            f"| {r['variant']} | {r['n']} | {r['tables']} | {float(r['order']):.0f} ({float(r['plain_order']):.0f}) "
+            f"| {float(r['shd']) / edges:.3f} ({float(r['plain_shd']) / edges:.3f}) "
+            f"| {float(r['seconds']) / float(r['plain_seconds']):.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def run(jobs):
+    done = {(r["variant"], r["n"]) for r in read(PATH)}
+    cells = [(v, 500, 20) for v in SMALL] + [(v, 5000, 5) for v in LONG]
+    append_results(PATH, FIELDS, cell, [c for c in cells if (c[0], str(c[1])) not in done], jobs, every=1)
+    if not any(name.startswith("Sachs") for name, _ in done):
+        append_results(PATH, FIELDS, lambda: [sachs_cell()], [()], 1, every=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=["run", []])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", help="page whose table between the two marks is replaced")
+    args = parser.parse_args()
+    if args.parts:
+        run(args.jobs)
+    if args.out:
+        path = Path(args.out)
+        head, rest = path.read_text(encoding="utf-8").split("<!-- ablations -->\n")[:2]
+        tail = rest.split("<!-- end -->")[1]
+        path.write_text(f"{head}<!-- ablations -->\n{table()}<!-- end -->{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
