@@ -1,8 +1,8 @@
 """Do errors fall as rows grow? `python benchmarks/more_rows.py [run] [--jobs 2] [--out docs/more-rows.md]`.
 
 `HOST()` on the first 5,000, 20,000, 60,000 and 200,000 rows of tables of the paper's linear simulation, d = 20,
-ER-2. Rows go to benchmarks/results/more_rows.csv as they come, and what is there is not run again. Seeds start at 30000; nothing was
-chosen on them.
+ER-2. Rows go to benchmarks/results/more_rows.csv as they come, and what is there is not run again. Seeds start at 30000;
+nothing was chosen on them.
 """
 
 import os
@@ -26,8 +26,8 @@ FIELDS = ("seed", "n", "edges", "order", "shd", "seconds")
 HEAD = """# More rows, fewer errors
 
 Made by `python benchmarks/more_rows.py --out docs/more-rows.md` from benchmarks/results/more_rows.csv, which the same
-command with `run` makes. `HOST()` on the first n rows of tables of 200,000 rows (paper's linear simulation, ER-2, 20 columns, 40
-edges). Order divergence: edges that go against the order. SHD: structural Hamming distance. Means over the seeds."""
+command with `run` makes. `HOST()` on the first n rows of tables of 200,000 rows (paper's linear simulation, ER-2, 20 columns,
+40 edges). Order divergence: edges that go against the order. SHD: structural Hamming distance. Means over the seeds."""
 
 
 def cell(seed):
