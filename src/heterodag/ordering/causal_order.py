@@ -171,7 +171,7 @@ def find_order(
             )  # fmt: skip
         curves = settings.scores.parametrization == "spline"
         levels = (_CURVE_ROWS,) if curves else LEVELS
-        looked_at = scores.sample(levels[-1]) if refine or curves else scores
+        looked_at = scores.sample(levels[0]) if refine or curves else scores
         with scores.work.part(0.0, 0.1 if refine else 1.0):
             result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
