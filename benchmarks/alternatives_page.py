@@ -21,7 +21,8 @@ PER_EDGE = ("divergence", "shd", "undirected")
 HEAD = """# HOST beside other packages
 
 The last section, on 100 columns, was made before the engine of the unreleased version (see the changelog); its figures of
-HOST() and `causal_order` may differ now. The seconds of heterodag's methods were taken on another day than those of the other packages.
+HOST() and `causal_order` may differ now. The seconds of heterodag's methods were taken on another day than
+those of the other packages.
 
 Made by `python benchmarks/alternatives.py` from the rows in benchmarks/results, which the same command with `run` and
 `wide` makes; its first lines say how each package gets an environment of its own. Tables of 10 columns on ER-1, ER-2
