@@ -233,6 +233,9 @@ def page(rows: list[dict[str, str]]) -> str:
     lines = [
         "# Calibration of the edge tests",
         "",
+        "Made before the engine of the unreleased version (see the changelog); the figures of `likelihood` and",
+        "`likelihood-full` may differ now.",
+        "",
         "Made by `python benchmarks/calibration.py`. Shares of runs with a p-value below 0.05 and 0.001, in",
         "per cent with binomial standard errors. Level: for a predecessor that is no cause. Power: for one",
         "that is. **Bold** ✗: the level fails; a test that holds it would reject so often once in 740 tries",

@@ -49,6 +49,9 @@ AUTHORS = {"authors' LCIT": "shd_lcit", "authors' GAM": "shd_gam"}
 NAME = re.compile(r"(ER|SF)(\d+)_n(\d+)_d(\d+)_(lin|nonlin)_s(\d+)")
 HEAD = """# The edge tests with a true order
 
+Made before the engine of the unreleased version (see the changelog); the figures of `likelihood` and
+`likelihood-full` may differ now.
+
 Made by `python benchmarks/oracle_order.py`: with `--reference DIR`, a folder of the authors' data sets, it makes the
 rows in benchmarks/results; from these rows comes this page. Every test gets the same true order of each graph
 (causes first, the smallest column first among those available), so all errors are those of the edge step alone.

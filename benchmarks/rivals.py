@@ -146,6 +146,9 @@ def table(rows, block, n):
 
 HEAD = """# HOST and its rivals
 
+The lines of DiffAN, GOLEM and GraN-DAG were made before the engine of the unreleased version (see the changelog): their SHD
+with `likelihood-full` may differ slightly now, and their seconds were taken on another day.
+
 Made by `python benchmarks/rivals.py --reference DIR`, DIR being a folder with the authors' data sets: 10 columns,
 linear heteroscedastic mechanisms, ER-1, ER-2 (10 and 20 edges), SF-1, SF-2 (9 and 16). The data fit HOST's assumptions
 and none of the others': read this as "what happens on such data", not as a verdict on the methods.

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. What the commands do is in `heterodag.commands`."""
+"""The command line: parse, call, print. What the commands do is in `heterodag.cli.commands`."""
 
 from __future__ import annotations
 
