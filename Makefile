@@ -33,7 +33,7 @@ check-docs: setup-dev
 # DoWhy caps SciPy below the newest: the same tests show that the package runs with that SciPy too.
 dowhy: $(DOWHY)/.installed
 	$(DOWHY)/bin/python -c "import dowhy, scipy; print('DoWhy', dowhy.__version__, 'with SciPy', scipy.__version__)"
-	$(DOWHY)/bin/python -m pytest -n 2 -q tests/scm tests/core tests/models tests/ordering
+	$(DOWHY)/bin/python -m pytest -n 2 -q tests/scm tests/core tests/scores tests/ordering
 
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev

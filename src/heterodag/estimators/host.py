@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
-from heterodag.runtime.work import ALMOST, Work
+from heterodag.runtime.work import OutOfTime, Work
 from heterodag.scores.fit import Effort
-from heterodag.scores.local import LocalScores
+from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.plausibility import judge
 
 #: Share of the progress bar at which the edges begin; the order takes most of the time.
 _EDGES_FROM = 0.7
@@ -192,7 +194,8 @@ class HOST(GraphEstimator):
             with work.part(_EDGES_FROM, ALMOST):
                 graph = self._find_graph(array, names, seed, scores, found, knowledge)
             self._store(found, graph)
-            self._warn(scores, names, found, graph)
+            with suppress(OutOfTime):  # warnings that need further fits are left out then
+                self._warn(scores, names, found, graph)
             work.report(1.0)
         return self
 
@@ -226,6 +229,8 @@ class HOST(GraphEstimator):
         plausibility = found.plausibility or graph.details.get("plausibility")
         if self.parametrization == "linear":
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
+            if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
+                plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
             sentences = doubts(few, found.result, graph.adjacency, labels, plausibility)
         else:  # the other signs are of lines
             sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]

@@ -55,11 +55,9 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     sample = scores.sample(LEVELS[-1])
     plausible = problem.found.plausibility if problem.found is not None else None
     try:
-        if plausible is None:
+        if plausible is None or not plausible.far:
             chosen = _chosen(problem, sample, chosen, problem.order.tolist())
-            plausible = judge(sample, chosen)
-        elif not plausible.far:
-            chosen = _chosen(problem, sample, chosen, problem.order.tolist())
+            plausible = plausible or judge(sample, chosen)
         if plausible.far:
             tests = drop_one_edges(problem, scores)
             return replace(tests, details=tests.details | {"plausibility": plausible})
@@ -71,6 +69,7 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     scores.work.report(0.9)
     with scores.work.grace():
         tests = _result(problem, scores, chosen)
+        tests.details["plausibility"] = plausible
     if not problem.settings.form.locations:
         with suppress(OutOfTime):
             tests = replace(tests, details=tests.details | _split(scores, chosen))
