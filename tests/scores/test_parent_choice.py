@@ -93,7 +93,9 @@ def test_no_result_scores_worse_than_its_start(form):
             (before,) = choice.scores.losses([(target, start)])
             ((score, parents),) = choice.choose([Choice(target, as_bits(others), start)])
             assert score <= before + choice.penalty * len(start) + 1e-9
-            assert score == pytest.approx(choice.scores.losses([(target, parents)])[0] + choice.penalty * len(parents))
+            assert score == pytest.approx(
+                choice.scores.losses([(target, parents)])[0] + choice.penalty * len(parents)
+            )
             assert list(parents) == sorted(parents)
 
 
