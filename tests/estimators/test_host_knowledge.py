@@ -54,7 +54,7 @@ def test_no_output_ever_violates_the_knowledge():
 
 
 def test_required_edges_lower_the_order_divergence():
-    """Half of the true edges required: summed over tables, divergence falls by about that half."""
+    """Half of the true edges required: summed over tables, divergence falls by at least about that half."""
     free = told = 0.0
     for seed in range(24):
         data = simulate(60, 8, graph="ER", degree=2, random_state=seed)
