@@ -26,7 +26,6 @@ PATH = RESULTS / "ablations.csv"
 FIELDS = ("variant", "n", "tables", "edges", "order", "plain_order", "shd", "plain_shd", "seconds", "plain_seconds")
 GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
 FIRST_SEED = 300
-STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: 200}
 
 
 def accuracy(round_, search):
@@ -51,8 +50,8 @@ SMALL = {
     "ridge: 0.1 at 500 rows": [("scores.lines", "ridge_strength", ridge(0.1))],
     "free swing: ln n": [("core.solver", "free_swing", lambda n: float(np.log(n)))],
     "free swing: none": [("core.solver", "free_swing", lambda n: 1e9)],
-    "fits of rounds to 0.1 nats": [("scores.lines", "ACCURACY", accuracy(0.1, 0.1))],
-    "fits of the search to 0.01 nats": [("scores.lines", "ACCURACY", accuracy(1.0, 0.01))],
+    "fits of rounds to 1 nat": [("scores.lines", "ACCURACY", accuracy(1.0, 0.1))],
+    "fits of the search to 0.01 nats": [("scores.lines", "ACCURACY", accuracy(0.1, 0.01))],
     "a second start for every fit": [("scores.lines", "_has_start", lambda key, start: not key[1])],
     "no second start": [("scores.lines", "_has_start", lambda key, start: True)],
     "a start is given up at 4 times its gain": [("core.solver", "_BEHIND", 4.0)],

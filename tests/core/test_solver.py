@@ -331,8 +331,8 @@ def test_one_predictor_alone_may_be_held(side):
 def test_giving_up_starts_rarely_loses_and_saves_steps(form):
     """Each of two starts alone, against both together with the one behind given up: 6 targets of 40 tables.
 
-    The starts of one target in ten end at different optima. In about a tenth of these the better one is given up;
-    a solver that gave up at random would lose half of them.
+    The starts of one target in ten end at different optima. The better one is given up in about one of thirty of these;
+    a solver that gave up at random would lose half of them, one with a fifth of the patience one in eight.
     """
     lost, differ, behind_first, steps = [], [], [], np.zeros(2, int)
     for seed in range(40):
@@ -352,10 +352,10 @@ def test_giving_up_starts_rarely_loses_and_saves_steps(form):
         same = together.converged
         np.testing.assert_allclose(together.objective[same], each.ravel()[same], atol=1e-8)
     assert np.min(lost) > -1e-6
-    assert (np.array(lost) > 0.5).sum() <= 0.25 * (np.array(differ) > 0.5).sum()
+    assert (np.array(lost) > 0.5).sum() <= 0.1 * (np.array(differ) > 0.5).sum()
     assert (np.array(differ) > 0.5).mean() > 0.05
     assert np.mean(behind_first) < -1.0  # nats that the second start is worth, on average
-    assert steps[0] < 0.9 * steps[1]
+    assert steps[0] < 0.95 * steps[1]
 
 
 @both_forms

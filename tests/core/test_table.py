@@ -97,6 +97,71 @@ def test_one_row_more_does_not_halve_the_sample():
     assert set(gaps) == {2.0, 3.0}
 
 
+def rows_of(some, table):
+    """Return which rows of a table a sample holds; the first column numbers them."""
+    numbers = some.X[:, 0]
+    assert np.isin(numbers, table.X[:, 0]).all()
+    return numbers.astype(int)
+
+
+def numbered(n, far=(), deviations=50.0):
+    """Return a table of numbered rows, some of which are far out in another column."""
+    X = np.column_stack([np.arange(float(n)), np.random.default_rng(4).normal(size=n)])
+    table = Table.standardize(X)
+    X[list(far), 1] = deviations
+    return Table.with_scaling(X, table.location, table.scale)
+
+
+@pytest.mark.parametrize("cache", [0, 2**30], ids=["never kept", "kept"])
+@pytest.mark.parametrize("deviations", [50.0, -50.0, 1e6])
+def test_a_row_far_out_is_in_every_sample(deviations, cache, monkeypatch):
+    """An even sample of 40 of 2000 rows would have it once in fifty times."""
+    monkeypatch.setattr(table_module, "CACHE_BYTES", cache)
+    for row in (1, 777, 1999):
+        table = numbered(2000, [row], deviations)
+        for rows in (4, 40, 1999):
+            which = rows_of(table.sample(rows), table)
+            assert row in which
+            assert len(which) == len(set(which.tolist())) == rows
+            assert (np.diff(which) > 0).all()
+            # The others are as evenly spread as they would be without it.
+            others = np.searchsorted(np.delete(np.arange(2000), row), which[which != row])
+            assert set(np.diff(others)) <= {1999 // (rows - 1), -(-1999 // (rows - 1))}
+
+
+def test_far_rows_are_at_most_a_quarter_the_farthest_first():
+    rng = np.random.default_rng(5)
+    far = np.sort(rng.choice(np.arange(1, 1000), size=300, replace=False))
+    size = rng.uniform(20.0, 1e3, size=300)
+    table = numbered(1000)
+    table.X[far, 1] = size
+    table = Table.with_scaling(table.X, table.location, table.scale)
+    for rows in (100, 403, 600):
+        which = rows_of(table.sample(rows), table)
+        assert len(which) == len(set(which.tolist())) == rows
+        assert set(far[np.argsort(-size)][: rows // 4]) <= set(which.tolist())
+        # The rest is even: other far rows are in it as often as any.
+        rest = np.setdiff1d(which, far[np.argsort(-size)][: rows // 4])
+        left = 300 - min(300, rows // 4)
+        assert np.isin(rest, far).mean() == pytest.approx(left / (1000 - min(300, rows // 4)), abs=0.08)
+    assert rows_of(table.sample(3), table).tolist() == [0, 333, 666]  # a quarter of three is none
+
+
+def test_without_far_rows_a_sample_is_evenly_spread():
+    """Rows at 9 deviations are not far out yet, those at 11 are."""
+    for far, deviations, kept in (((), 0.0, False), ((5, 6, 7), 9.0, False), ((5, 6, 7), 11.0, True)):
+        table = numbered(3000, far, deviations)
+        which = rows_of(table.sample(1000), table)
+        assert (which.tolist() == list(range(0, 3000, 3))) is not kept
+        assert ({5, 6, 7} <= set(which.tolist())) is kept
+
+
+def test_a_sample_of_all_rows_is_the_table_itself():
+    table = numbered(100, range(50))
+    assert table.sample(100) is table.sample(10**9) is table
+    assert table.sample(99).shape == (99, 2)
+
+
 def test_a_table_travels_with_its_numbers_only():
     """With what it remembers, a table of 0.64 MB once weighed 7.3 MB in every message to a worker."""
     X = np.random.default_rng(3).normal(size=(2000, 40))

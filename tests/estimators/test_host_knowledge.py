@@ -54,10 +54,10 @@ def test_no_output_ever_violates_the_knowledge():
 
 
 def test_required_edges_lower_the_order_divergence():
-    """Half of the true edges required: summed over tables, divergence falls by about that half."""
+    """Half of the true edges required: summed over tables, divergence falls by at least about that half."""
     free = told = 0.0
-    for seed in range(12):
-        data = simulate(150, 8, graph="ER", degree=2, random_state=seed)
+    for seed in range(24):
+        data = simulate(60, 8, graph="ER", degree=2, random_state=seed)
         edges = np.argwhere(data.adjacency)
         known = PriorKnowledge(required=[tuple(edge) for edge in edges[::2].tolist()])
         with warnings.catch_warnings():

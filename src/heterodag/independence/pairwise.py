@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from heterodag.errors import DataError, HeterodagError
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, PairwiseTest, untested
+from heterodag.runtime.threads import on_one_thread
 
 #: Pairs that travel to a worker together; one worker reports, and looks at the clock, after every pair.
 CHUNK = 8
@@ -66,7 +67,7 @@ def run_pairwise(
     size = 1 if effective_n_jobs(problem.n_jobs) == 1 else CHUNK
     chunks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
     results = Parallel(n_jobs=problem.n_jobs, return_as="generator")(
-        delayed(_run_chunk)(test, problem.X, chunk) for chunk in chunks
+        delayed(on_one_thread)(_run_chunk, test, problem.X, chunk) for chunk in chunks
     )
     for chunk, found in zip(chunks, results, strict=True):
         for pair, p in zip(chunk, found, strict=True):

@@ -20,6 +20,8 @@ from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
 #: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for.
 HOPELESS = 20.0
+#: Share of the work that the passes are, after the choice of the first parents.
+_PASSES = 0.8
 #: So many moves are evaluated against the same state.
 CHUNK = 1000
 
@@ -70,7 +72,8 @@ def refine_order(
 
     After the first pass only variables near a change are tried. If time runs out, the best order so far is the result.
     """
-    work, near, remaining = choices.scores.work, set(state.order), 1.0
+    work, near, remaining = choices.scores.work, set(state.order), _PASSES
+    work.report(1.0 - remaining)
     while near and not work.over:
         new = _pass(choices, state, near, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}

@@ -57,14 +57,18 @@ def search_order(
     respected = (lambda order: True) if knowledge is None else knowledge.respects_order
     first: State | None = None
     best: tuple[State, ParentChoices] | None = None
-    for level in dict.fromkeys(min(scores.n_rows, level) for level in levels):
+    rows = list(dict.fromkeys(min(scores.n_rows, level) for level in levels))
+    for number, level in enumerate(rows):
         choices = order_choices(scores.sample(level), knowledge)
-        try:
-            state = start_state(choices, *(([*order], parents) if best is None else (best[0].order, best[0].parents)))
-        except OutOfTime:
-            break
-        first = state if first is None else first
-        best = refine_order(choices, state, respected), choices
+        with scores.work.part(number / len(rows), (number + 1) / len(rows)):
+            try:
+                state = start_state(
+                    choices, *(([*order], parents) if best is None else (best[0].order, best[0].parents))
+                )
+            except OutOfTime:
+                break
+            first = state if first is None else first
+            best = refine_order(choices, state, respected), choices
     if first is None or best is None:
         return None
     state, choices = best

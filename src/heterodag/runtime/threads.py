@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
+
+_Result = TypeVar("_Result")
 
 
 def single_threaded() -> AbstractContextManager[object]:
     """Limit BLAS and OpenMP to one thread inside the block; parallel work goes through joblib instead."""
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    limits: AbstractContextManager[object] = _controller(len(sys.modules)).limit(limits=1)
     return limits
+
+
+def on_one_thread(function: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Call a function with one thread, in a worker as well: products of several threads differ in their last digits."""
+    with single_threaded():
+        return function(*arguments)
+
+
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> ThreadpoolController:
+    """Look for the libraries that have threads, again only when modules were loaded since: it takes milliseconds."""
+    return ThreadpoolController()
 
 
 @contextmanager

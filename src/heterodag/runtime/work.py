@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 
 from heterodag.errors import TimeLimitError
+from heterodag.runtime.threads import on_one_thread
 
 _Result = TypeVar("_Result")
 #: Called with the share of work done, in [0, 1].
@@ -83,12 +84,12 @@ class Work:
             self._end = end
 
     def map(self, function: Callable[..., _Result], jobs: Sequence[tuple[Any, ...]]) -> list[_Result]:
-        """Run jobs, in parallel if there are enough; none depends on another, so the answer is the same."""
+        """Run jobs, in parallel if there are enough; none depends on another or on threads, so the answer is the same."""
         if self.workers == 1 or len(jobs) < self.workers:
             found = []
             for job in jobs:
                 self.check()
-                found.append(function(*job))
+                found.append(on_one_thread(function, *job))
             return found
         if self._pool is None:  # kept until the end: it hands the table to its processes only once
             self._pool = Parallel(n_jobs=self.workers)
@@ -97,7 +98,7 @@ class Work:
         at_once = len(jobs) if self._end == float("inf") else _BETWEEN_CHECKS * self.workers
         for start in range(0, len(jobs), at_once):
             self.check()
-            shared += self._pool(delayed(function)(*job) for job in jobs[start : start + at_once])
+            shared += self._pool(delayed(on_one_thread)(function, *job) for job in jobs[start : start + at_once])
         return shared
 
     @contextmanager
