@@ -28,7 +28,7 @@ from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
-from heterodag.runtime.work import OutOfTime, Work
+from heterodag.runtime.work import ALMOST, OutOfTime, Work
 from heterodag.scores.fit import Effort
 from heterodag.scores.local import LocalScores, parents_of
 from heterodag.scores.plausibility import judge

@@ -24,8 +24,7 @@ from heterodag.scores.drop_one import DropOne, drop_lines
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.ridge import ridge_strength
 
-#: A fit has converged when it expects to gain no more log-likelihood than this (nats, all rows together). In rounds W moves
-#: by thousandths, so that variables that nearly tie may swap; orders are as good.
+#: A fit has converged when it expects to gain no more log-likelihood than this (nats, all rows together).
 ACCURACY = {Effort.ROUND: 0.1, Effort.SEARCH: 0.1, Effort.FINAL: 0.03}
 #: Steps after which a fit is cut short.
 _STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: MAX_ITERATIONS}
