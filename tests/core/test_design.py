@@ -87,7 +87,7 @@ def test_blocks_cover_every_row_once_and_stay_if_they_are_small(table, kept, mon
 @pytest.mark.parametrize("made", [False, True])
 def test_a_sample_is_the_same_regression_on_evenly_spread_rows(table, made):
     ready = linear_basis(table.take([0, 1])) if made else None
-    design = Design(table, (0, 1), (2,), wide=True, made=ready)
+    design = Design(table, (0, 1), (2,), wide=True, ready=ready)
     for rows in (1, 99, 699, 700, 10_000):
         sample = design.sample(rows)
         assert sample.n_rows == min(rows, 700)

@@ -173,7 +173,7 @@ def test_a_promise_is_score_tests_won_less_contributions_lost():
     (forwards, backwards) = all_moves(choices, start, {0, 1})
     assert (forwards, backwards) == (Move(1, 0, True), Move(1, 0, False))
     won = choices.scores.gains((1, ()))[0] - choices.penalty
-    lost = choices.scores.known((0, (1,))).contributions[0] - choices.penalty
+    lost = choices.scores.at_hand((0, (1,))).contributions[0] - choices.penalty
     for move in (forwards, backwards):
         assert estimated_gain(choices, start, move) == pytest.approx(won - lost)
         assert evaluate(choices, start, [move])[0] == pytest.approx(start.total - apply(choices, start, move).total)

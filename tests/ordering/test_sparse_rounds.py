@@ -29,7 +29,7 @@ def rounds_of(X, form="natural"):
 def fitted(rounds):
     """Count the models that have been fitted."""
     subsets = itertools.chain.from_iterable(itertools.combinations(range(5), k) for k in range(5))
-    return sum(rounds.scores.known((j, some)) is not None for some in subsets for j in range(5))
+    return sum(rounds.scores.at_hand((j, some)) is not None for some in subsets for j in range(5))
 
 
 def chain(n, seed):

@@ -12,13 +12,15 @@ from heterodag.runtime.work import OutOfTime, Work
 
 def test_after_the_end_every_tick_raises_and_the_method_is_named():
     seen = []
-    with (
-        pytest.raises(TimeLimitError, match=r"CAM did not finish within max_seconds = 0\.01: raise the limit"),
-        Work(1, 0.01, seen.append, "CAM") as work,
-    ):
-        work.tick(0.25)
-        time.sleep(0.02)
-        work.tick(0.5)
+
+    def run():
+        with Work(1, 0.01, seen.append, "CAM") as work:
+            work.tick(0.25)
+            time.sleep(0.02)
+            work.tick(0.5)
+
+    with pytest.raises(TimeLimitError, match=r"CAM did not finish within max_seconds = 0\.01: raise the limit"):
+        run()
     assert seen == [0.25]
 
 

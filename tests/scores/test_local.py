@@ -82,7 +82,7 @@ def test_more_effort_fits_again_from_what_is_known():
     asked = {key: (start, effort) for key, start, effort, _ in fitter.take()}
     assert asked == {key: (fit, Effort.SEARCH) for key, fit in zip(KEYS, rough, strict=True)}
     assert all(b.loss <= a.loss + ACCURACY[Effort.ROUND] for a, b in zip(rough, better, strict=True))
-    assert all(scores.known(key) is fit for key, fit in zip(KEYS, better, strict=True))
+    assert all(scores.at_hand(key) is fit for key, fit in zip(KEYS, better, strict=True))
     # What has converged in the search is final; only what was cut short goes on.
     assert all(fit.converged for fit in better)
     scores.fits(KEYS, Effort.FINAL)
@@ -94,7 +94,7 @@ def test_fits_that_were_cut_short_are_finished_when_they_must_be(monkeypatch):
     fitter = Watched(LineFitter(NATURAL))
     scores = LocalScores(table_of(9), fitter)
     rough = scores.losses(KEYS)
-    short = [key for key in KEYS if not scores.known(key).converged]
+    short = [key for key in KEYS if not scores.at_hand(key).converged]
     assert len(short) > 3
     fitter.take()
     final = scores.fits(KEYS, Effort.FINAL)
@@ -113,7 +113,7 @@ def test_a_new_model_starts_from_the_best_one_with_a_parent_less():
     fitter.take()
     (loss,) = scores.losses([(3, (0, 1, 2))])
     ((_, start, _, _),) = fitter.take()
-    assert start is scores.known(smaller[int(np.argmin(losses))])
+    assert start is scores.at_hand(smaller[int(np.argmin(losses))])
     assert loss <= min(losses) + ACCURACY[Effort.SEARCH]
     scores.fits([(4, (0, 1))])
     ((_, start, _, _),) = fitter.take()
@@ -127,7 +127,7 @@ def test_a_round_starts_from_the_one_before():
     scores.fits([(3, (0, 2))], Effort.ROUND)  # a smaller model, too, and maybe a better one
     fitter.take()
     scores.fits([(j, (0, 1, 2)) for j in (3, 4)], Effort.ROUND, after=(0, 1))
-    assert [start for _, start, _, _ in fitter.take()] == [scores.known((j, (0, 1))) for j in (3, 4)]
+    assert [start for _, start, _, _ in fitter.take()] == [scores.at_hand((j, (0, 1))) for j in (3, 4)]
 
 
 @both_forms
@@ -251,7 +251,7 @@ def test_two_workers_give_exactly_the_same(kind, monkeypatch):
             scores.fits(keys)
             scores.prepare_gains(keys)
         for key in keys:
-            mine, other = one.known(key), two.known(key)
+            mine, other = one.at_hand(key), two.at_hand(key)
             assert mine.loss == other.loss
             np.testing.assert_array_equal(mine.theta, other.theta)
             np.testing.assert_array_equal(mine.contributions, other.contributions)
@@ -273,7 +273,7 @@ def test_out_of_time_between_batches_keeps_nothing_half_done(monkeypatch):
     scores = LocalScores(table_of(4, n=200), CurveFitter(NATURAL), work)
     with pytest.raises(OutOfTime):
         scores.losses(KEYS)
-    assert [scores.known(key) for key in KEYS] == [None] * len(KEYS)
+    assert [scores.at_hand(key) for key in KEYS] == [None] * len(KEYS)
     with work.grace():
         assert len(scores.losses(KEYS[:2])) == 2
     with pytest.raises(OutOfTime):
@@ -322,7 +322,7 @@ def test_residuals_come_in_parts_that_cover_all_models(kind, monkeypatch):
     parts, U = zip(*scores.residuals(keys), strict=True)
     assert [(part.start, len(some)) for part, some in zip(parts, U, strict=True)] == [(0, 2), (2, 1)]
     for key, row in zip(keys, np.vstack(U), strict=True):
-        np.testing.assert_allclose(row, scores.known(key).residuals(table), atol=1e-8)
+        np.testing.assert_allclose(row, scores.at_hand(key).residuals(table), atol=1e-8)
     np.testing.assert_allclose(np.vstack(U)[1], table.take([1])[0], atol=1e-5)
 
 

@@ -52,7 +52,7 @@ def test_a_ready_design_is_the_one_that_is_made(table, widths, monkeypatch):
     monkeypatch.setattr(spline_design, "CACHE_BYTES", 0)
     assert ready_design(table, [0, 1], widths) is None
     made = SplineDesign.make(NATURAL, table, [0, 1], 3, widths)
-    assert made.design.made is None
+    assert made.design.ready is None
     np.testing.assert_allclose(made.design.regressors(slice(None)), ready, atol=1e-12)
 
 

@@ -105,7 +105,7 @@ class Design:
     """A table, the columns that predict, and the columns that are predicted.
 
     `targets` may repeat a column: the same target under different restrictions is a batch like any other. The
-    products of columns are worth a table of their own when many targets share it; a `wide` design has none. `made` is
+    products of columns are worth a table of their own when many targets share it; a `wide` design has none. `ready` is
     the design itself, if it is at hand.
     """
 
@@ -114,7 +114,7 @@ class Design:
     targets: Sequence[int]
     basis: Basis = linear_basis
     wide: bool = False
-    made: Array | None = None
+    ready: Array | None = None
     _kept: list[tuple[slice, Array, Array | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -151,12 +151,12 @@ class Design:
 
     def regressors(self, rows: slice) -> Array:
         """Return the design on some observations, without its products."""
-        if self.made is not None:
-            return self.made[:, rows]
+        if self.ready is not None:
+            return self.ready[:, rows]
         return self.basis(self.table.take(self.predecessors, rows))
 
     def sample(self, rows: int) -> Design:
         """Return the same regression on so many of the observations, evenly spread."""
         n = self.n_rows
-        made = None if self.made is None or n <= rows else self.made[:, np.arange(rows) * n // rows]
-        return Design(self.table.sample(rows), self.predecessors, self.targets, self.basis, self.wide, made)
+        ready = None if self.ready is None or n <= rows else self.ready[:, np.arange(rows) * n // rows]
+        return Design(self.table.sample(rows), self.predecessors, self.targets, self.basis, self.wide, ready)

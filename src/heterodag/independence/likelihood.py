@@ -41,8 +41,8 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
     x, y, Z = check_samples(x, y, Z)
     settings = score_settings(parametrization, form)
     columns = standardized(np.column_stack([y, x, Z]))
-    known, rank = linear_in(columns[:, :2], columns[:, 2:])
-    if known.any() or rank >= len(x) - 3:
+    determined, rank = linear_in(columns[:, :2], columns[:, 2:])
+    if determined.any() or rank >= len(x) - 3:
         return 1.0
     columns = columns[:, columns.any(axis=0)]
     key = (0, tuple(range(1, columns.shape[1])))

@@ -93,13 +93,15 @@ def _settle(
 
 
 def _result(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Parents]) -> EdgeTests:
-    known = (
-        scores if all(scores.known(key) is not None for key in chosen.items()) else scores.best_known(chosen.items())
+    decided_on = (
+        scores
+        if all(scores.at_hand(key) is not None for key in chosen.items())
+        else scores.best_known(chosen.items())
     )
     pvalues = untested(scores.d)
     for j, i in np.argwhere(problem.candidates):
-        pvalues[j, i] = np.exp(-max(_gain(known, int(i), chosen[int(i)], int(j)), 0.0))
-    fits = [known.known(key) for key in sorted(chosen.items())]
+        pvalues[j, i] = np.exp(-max(_gain(decided_on, int(i), chosen[int(i)], int(j)), 0.0))
+    fits = [decided_on.at_hand(key) for key in sorted(chosen.items())]
     details: dict[str, Any] = {"not_converged": [fit.target for fit in fits if fit is not None and not fit.converged]}
     return EdgeTests(pvalues, details)
 
@@ -147,12 +149,12 @@ def _disputed(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pa
 
 def _gain(scores: LocalScores, target: int, parents: Parents, other: int) -> float:
     """Return the fall of the loss between the models with and without a variable, or its estimate if one is unknown."""
-    fit = scores.known((target, parents))
+    fit = scores.at_hand((target, parents))
     assert fit is not None
     if other in parents:
-        smaller = scores.known((target, tuple(j for j in parents if j != other)))
+        smaller = scores.at_hand((target, tuple(j for j in parents if j != other)))
         return float(fit.contributions[parents.index(other)]) if smaller is None else smaller.loss - fit.loss
-    larger = scores.known((target, tuple(sorted((*parents, other)))))
+    larger = scores.at_hand((target, tuple(sorted((*parents, other)))))
     return float(scores.gains((target, parents))[other]) if larger is None else fit.loss - larger.loss
 
 

@@ -192,7 +192,7 @@ class _Model:
     def _wanted_widths(self) -> Index:
         """Return how many basis columns of each parent the scores ask for, (k,); 0 if they ask for nothing."""
         ready = ready_design(self.table, self.parents, self.full.widths)
-        design = Design(self.table, self.parents, (self.target,), self.full, wide=True, made=ready)
+        design = Design(self.table, self.parents, (self.target,), self.full, wide=True, ready=ready)
         shape = Coefficients(self.form, self.full.width)
         u, v = efficient_scores(design, shape, self.theta[:, None], self._used())
         out = np.zeros(len(self.parents), dtype=np.intp)

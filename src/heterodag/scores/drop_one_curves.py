@@ -131,7 +131,7 @@ class _Nested:
     def _reduced(self, full: Solution, free: Mask) -> Solution:
         design, shape = self.part.design, self.part.shape
         targets = tuple(design.targets) * free.shape[1]
-        batch = Design(design.table, design.predecessors, targets, design.basis, wide=True, made=design.made)
+        batch = Design(design.table, design.predecessors, targets, design.basis, wide=True, ready=design.ready)
         start = np.where(free[shape.spread], full.theta[shape.spread], 0.0)
         return minimize(batch, shape, start, self.ridge, free, tolerance=_TOLERANCE)
 

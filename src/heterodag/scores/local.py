@@ -111,7 +111,7 @@ class LocalScores:
         """Return the loss of every variable given its parents."""
         return [fit.loss for fit in self.fits(keys, effort)]
 
-    def known(self, key: Key) -> Fit | None:
+    def at_hand(self, key: Key) -> Fit | None:
         """Return a model if it has been fitted already."""
         return self._fits.get(key)
 

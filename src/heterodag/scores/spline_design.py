@@ -97,7 +97,7 @@ class SplineDesign:
         full, basis = spline_basis(table, parents), spline_basis(table, parents, widths)
         kept = [np.arange(b.start, b.start + w) for b, w in zip(full.blocks, basis.widths, strict=True)]
         ready = ready_design(table, parents, basis.widths)
-        design = Design(table, tuple(parents), (target,), basis, wide=True, made=ready)
+        design = Design(table, tuple(parents), (target,), basis, wide=True, ready=ready)
         curves = {k: np.arange(b.start + 1, b.stop) for k, b in enumerate(basis.blocks) if b.stop - b.start > 1}
         rows = np.concatenate([[0], *kept]).astype(np.intp)
         return cls(design, Coefficients(form, design.width), basis, rows, curves)
