@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -140,6 +141,16 @@ def check_workers(n_jobs: Any) -> int | None:
 def check_max_seconds(value: Any) -> float | None:
     """Return a time limit in seconds, or None for none; raise `ParameterError` if it is no positive number."""
     return None if value is None else check_number("max_seconds", value, low=0.0, open_low=True)
+
+
+def renamed_time_limit(max_seconds: Any, max_time: Any) -> float | None:
+    """Return the time limit, also if it was given by its former name, with a warning."""
+    if max_time is None:
+        return check_max_seconds(max_seconds)
+    if max_seconds is not None:
+        raise ParameterError("max_time", "not be given beside max_seconds, its new name", max_time)
+    warnings.warn("`max_time` is now called `max_seconds`.", FutureWarning, stacklevel=4)
+    return check_max_seconds(max_time)
 
 
 def _bound(value: float) -> str:

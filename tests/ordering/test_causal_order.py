@@ -166,3 +166,12 @@ def test_an_order_by_splines_of_a_long_table_looks_at_some_rows(monkeypatch):
     seen.clear()
     causal_order(X, refine=False)
     assert seen == [("LineFitter", 2600)]
+
+
+def test_the_former_name_of_the_time_limit_works_with_a_warning():
+    X = simulate(200, 4, random_state=0).X
+    with pytest.warns(FutureWarning, match="`max_time` is now called `max_seconds`"):
+        old = causal_order(X, max_time=60)
+    assert old.order.tolist() == causal_order(X, max_seconds=60).order.tolist()
+    with pytest.raises(ParameterError, match="max_time"):
+        causal_order(X, max_seconds=60, max_time=60)

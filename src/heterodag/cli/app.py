@@ -36,7 +36,10 @@ Refine = Annotated[
 Conditioning = Annotated[
     str | None, typer.Option(help="Given all placed variables, or chosen ones: auto, full, sparse. [default: auto]")
 ]
-MaxSeconds = Annotated[float | None, typer.Option(help="Seconds after which the best order so far is used.")]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option("--max-seconds", "--max-time", help="Seconds after which the best order so far is used."),
+]
 Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
 Missing = Annotated[str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")]
 Knowledge = Annotated[

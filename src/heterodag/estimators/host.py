@@ -14,8 +14,7 @@ from heterodag.core.gaussian import Array
 from heterodag.errors import (
     AssumptionWarning,
     DataError,
-    ParameterError,
-    check_max_seconds,
+    renamed_time_limit,
 )
 from heterodag.estimators.assumptions import doubts, not_normal
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
@@ -180,7 +179,7 @@ class HOST(GraphEstimator):
         """
         self._check_parameters()
         seed = seed_sequence(self.random_state)
-        limit = self._time_limit()
+        limit = renamed_time_limit(self.max_seconds, self.max_time)
         settings = self._order_settings()
         with (
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
@@ -236,14 +235,6 @@ class HOST(GraphEstimator):
             sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]
         for sentence in sentences:
             warnings.warn(sentence, AssumptionWarning, stacklevel=3)
-
-    def _time_limit(self) -> float | None:
-        if self.max_time is None:
-            return check_max_seconds(self.max_seconds)
-        if self.max_seconds is not None:
-            raise ParameterError("max_time", "not be given beside max_seconds, its new name", self.max_time)
-        warnings.warn("`max_time` is now called `max_seconds`.", FutureWarning, stacklevel=3)
-        return check_max_seconds(self.max_time)
 
     def _set_or_forget(self, name: str, value: Any) -> None:
         """Store a fitted attribute, or remove what an earlier fit with other settings left there."""

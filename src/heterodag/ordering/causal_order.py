@@ -12,7 +12,7 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
-from heterodag.errors import FitWarning, ParameterError, check_choice, check_max_seconds, check_number, check_workers
+from heterodag.errors import FitWarning, ParameterError, check_choice, check_number, check_workers, renamed_time_limit
 from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
@@ -76,6 +76,7 @@ def causal_order(
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
+    max_time: float | None = None,
 ) -> OrderResult:
     """Find a causal order of the columns: Algorithm 2 of the paper, then refinement by likelihood.
 
@@ -113,6 +114,8 @@ def causal_order(
         Seed of "mlp"; the others draw no random numbers.
     progress : callable, optional
         Called with the share of the work that is done.
+    max_time : float, optional
+        Former name of `max_seconds`.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def causal_order(
     (4,)
     """
     settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning)
-    limit, n_jobs = check_max_seconds(max_seconds), check_workers(n_jobs)
+    limit, n_jobs = renamed_time_limit(max_seconds, max_time), check_workers(n_jobs)
     as_knowledge(prior_knowledge)
     seed = seed_sequence(random_state)
     array, names = check_data(X, missing)
