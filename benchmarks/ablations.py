@@ -149,7 +149,7 @@ def table():
 
 def run(jobs):
     done = {(r["variant"], r["n"]) for r in read(PATH)}
-    cells = [(v, 500, 12) for v in SMALL] + [(v, 5000, 4) for v in LONG]
+    cells = [(v, 500, 4) for v in SMALL] + [(v, 5000, 1) for v in LONG]
     append_results(PATH, FIELDS, cell, [c for c in cells if (c[0], str(c[1])) not in done], jobs, every=1)
     if not any(name.startswith("Sachs") for name, _ in done):
         append_results(PATH, FIELDS, lambda: [sachs_cell()], [()], 1, every=1)
