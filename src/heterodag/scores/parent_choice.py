@@ -75,9 +75,10 @@ class ParentChoices:
     """Scores of variables given what is allowed to them: loss plus penalty of the parents chosen. Lower is better."""
 
     def __init__(
-        self, scores: LocalScores, penalty: float, limits: Limits | None = None, trials: int = TRIALS
+        self, scores: LocalScores, penalty: float, limits: Limits | None = None, trials: int | None = None
     ) -> None:
-        self.scores, self.penalty, self.trials, self.entry = scores, penalty, trials, entry_gain(scores.d)
+        self.scores, self.penalty, self.entry = scores, penalty, entry_gain(scores.d)
+        self.trials = TRIALS if trials is None else trials
         self.limits = Limits(((),) * scores.d, (0,) * scores.d) if limits is None else limits
         self._promising: dict[Key, tuple[int, ...]] = {}
         self._done: dict[tuple[int, int], tuple[float, Parents]] = {}
