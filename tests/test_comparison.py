@@ -34,7 +34,9 @@ def test_a_graph_gives_every_variable_its_parents():
     assert frame[["variable", "predecessors"]].to_numpy().tolist() == [["b", 1]]
 
 
-@pytest.mark.parametrize("convert", [list, tuple, lambda rows: [np.array(row) for row in rows]], ids=str)
+@pytest.mark.parametrize(
+    "convert", [list, tuple, lambda rows: [np.array(row) for row in rows]], ids=["lists", "tuples", "arrays"]
+)
 def test_a_graph_may_be_nested_lists(convert):
     graph = [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
     nested = compare_parametrizations(table(200), convert(graph), parametrizations=("linear",)).frame
