@@ -116,6 +116,8 @@ def start(out, n_jobs=2):
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ,
+        # A run in the background of a shell ignores Ctrl-C, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
