@@ -44,6 +44,7 @@ class CellProcess:
             env=os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": path},
         )  # fmt: skip
         self._lines: queue.Queue[bytes] = queue.Queue()
+        self._ending = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
         self._ready = False
 
@@ -84,23 +85,28 @@ class CellProcess:
         except (AttributeError, ProcessLookupError, PermissionError):  # Windows has no groups
             self._process.kill()
         self._process.wait()
-        if self._errors.closed:
-            return ""
-        said = self._last_words()
-        self._errors.close()
-        if self._process.stdin is not None:
-            with suppress(OSError):  # what was not sent yet
-                self._process.stdin.close()
-        return said
+        with self._ending:  # a pool that stops and the thread that runs the cell may both come here
+            if self._errors.closed:
+                return ""
+            said = self._last_words()
+            self._errors.close()
+            if self._process.stdin is not None:
+                with suppress(OSError):  # what was not sent yet
+                    self._process.stdin.close()
+            return said
 
     def _send(self, task: CellTask) -> None:
         # It takes along classes that were defined in a script or a notebook.
         import cloudpickle
 
         content, stream = cloudpickle.dumps(task), self._process.stdin
-        if stream is not None:
+        if stream is None or stream.closed:
+            raise EOFError
+        try:
             stream.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
             stream.flush()
+        except ValueError:  # closed meanwhile: the process was ended
+            raise EOFError from None
 
     def _read(self) -> None:
         if self._process.stdout is not None:

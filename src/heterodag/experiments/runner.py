@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -111,6 +112,9 @@ def _outcomes(tasks: list[CellTask], settings: RunSettings, started: Callable[[C
             run = pool.run
             stack.callback(pool.stop)
             stack.enter_context(parallel_config(backend="threading"))
+        # joblib warns of what an interrupt cancels; the message at the end says it better.
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         # One task at a time to every worker: which cells are running is then known, and a long one holds up no other.
         parallel = Parallel(
             n_jobs=settings.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
