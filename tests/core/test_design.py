@@ -96,3 +96,14 @@ def test_a_sample_is_the_same_regression_on_evenly_spread_rows(table, made):
         Z, Y = joined(sample)
         np.testing.assert_array_equal(Z, linear_basis(table.take([0, 1])[:, which]))
         np.testing.assert_array_equal(Y, table.take([2])[:, which])
+
+
+def test_a_sample_of_a_ready_design_has_the_rows_of_its_table():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    X[333, 0] = 80.0  # far out: a sample keeps this row, and an even one would not
+    table = Table.standardize(X)
+    ready = np.vstack([np.ones(400), table.take([0])])
+    sample = Design(table, (0,), (1,), ready=ready).sample(100)
+    (block,) = sample.blocks()
+    np.testing.assert_array_equal(block.Z[1], sample.table.take([0])[0])
+    assert block.Z[1].max() == table.take([0]).max()

@@ -156,7 +156,8 @@ class Design:
         return self.basis(self.table.take(self.predecessors, rows))
 
     def sample(self, rows: int) -> Design:
-        """Return the same regression on so many of the observations, evenly spread."""
-        n = self.n_rows
-        ready = None if self.ready is None or n <= rows else self.ready[:, np.arange(rows) * n // rows]
+        """Return the same regression on a sample of the observations, as `Table.sample` takes it."""
+        ready = self.ready
+        if ready is not None and self.n_rows > rows:
+            ready = ready[:, self.table.sample_rows(rows)]
         return Design(self.table.sample(rows), self.predecessors, self.targets, self.basis, self.wide, ready)

@@ -72,22 +72,29 @@ class Table:
         return (raw - self.location[index, None]) / self.scale[index, None]
 
     def sample(self, rows: int) -> Table:
-        """Return so many rows with the scaling of the whole table; itself if it has no more.
+        """Return a table of that many rows with the scaling of the whole one; itself if it has no more."""
+        if self.shape[0] <= rows:
+            return self
+        return Table.with_scaling(self.X[self.sample_rows(rows)], self.location, self.scale)
 
-        The rows are evenly spread, except that those farthest out (beyond `FAR_OUT` standard deviations in some column)
+    def sample_rows(self, rows: int) -> Index:
+        """Return which rows a sample of that size has; found once per table.
+
+        They are evenly spread, except that those farthest out (beyond `FAR_OUT` standard deviations in some column)
         come along first, up to a share of the sample: in heavy-tailed tables a few of them hold most of what there is to
         know about an effect, and an even sample would lose them.
         """
-        n = self.shape[0]
-        if n <= rows:
-            return self
-        far = self._farthest(int(_FAR_SHARE * rows))
-        rest = np.delete(np.arange(n), far)
-        even = rest[np.arange(rows - len(far)) * len(rest) // (rows - len(far))]
-        return Table.with_scaling(self.X[np.sort(np.concatenate([far, even]))], self.location, self.scale)
+        key = ("sample rows", rows)
+        if key not in self.memo:
+            far = self._farthest(int(_FAR_SHARE * rows))
+            rest = np.delete(np.arange(self.shape[0]), far)
+            even = rest[np.arange(rows - len(far)) * len(rest) // (rows - len(far))]
+            self.memo[key] = np.sort(np.concatenate([far, even]))
+        found: Index = self.memo[key]
+        return found
 
     def _farthest(self, most: int) -> Index:
-        """Return at most so many rows that are far out in some column, the farthest."""
+        """Return at most that many rows that are far out in some column, the farthest."""
         reach = np.empty(self.shape[0])
         for rows in row_slices(len(reach), 3 * self.shape[1]):
             reach[rows] = np.abs(self.take(range(self.shape[1]), rows)).max(axis=0)
