@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heterodag import simulation
+from heterodag.simulation import tables as simulation
 from heterodag.core.graph import is_dag, respects_order
 from heterodag.errors import ParameterError
 from heterodag.simulation import simulate, simulate_graph

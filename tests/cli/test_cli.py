@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 
 from heterodag import _version
 from heterodag.cli.app import app
-from heterodag.cli.commands import OUTPUTS, split_names
-from heterodag.cli.terminal import printable
+from heterodag.cli.commands import OUTPUTS, print_graph, split_names
+from heterodag.cli.terminal import Screen, printable
+from heterodag.io.exports import graph_result
 from heterodag.io.graphfiles import read_graph
 
 PROGRAM = [sys.executable, "-c", "from heterodag.cli.app import main; main()"]
@@ -325,6 +326,87 @@ def test_evaluate_takes_nodes_of_edge_lists_from_the_other_file():
     done = run("evaluate", "truth.csv", "other.csv")
     assert done.exit_code == 2
     assert "different variables" in done.stderr
+
+
+class Known:
+    """A fitted model of three variables; `certain` says how sure its edges are."""
+
+    adjacency_ = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=np.int8)
+    pvalues_ = np.array([[np.nan, 0.0, 1e-9], [np.nan, np.nan, 0.0], [np.nan] * 3])
+
+    def __init__(self, certain):
+        if certain:
+            self.nats_ = np.array([[np.nan, 5.0, 7.0], [np.nan, np.nan, 90.0], [np.nan] * 3])
+            self.direction_nats_ = np.array([[np.nan, 0.4, np.inf], [np.nan, np.nan, 33.3], [np.nan] * 3])
+            self.open_ = self.direction_nats_ < 1
+            words = {"form": "natural", "curves": "", "spread": "moving", "noise": "normal", "rows": 150}
+            parents = ["", "dose", 'dose, level "x"']
+            named = zip(self.names(), parents, strict=True)
+            self.mechanisms_ = pd.DataFrame([{"variable": name, "parents": above} | words for name, above in named])
+
+    def get_params(self, deep=True):
+        return {"alpha": 0.001}
+
+    def names(self):
+        return ["dose", 'level "x"', "age"]
+
+
+def fit_known(monkeypatch, certain):
+    """Return the printed lines of `heterodag fit`, which is made to learn a `Known` model."""
+    table()
+    monkeypatch.setattr("heterodag.cli.commands.learn", lambda *args: Known(certain))
+    done = run("fit", "data.csv")
+    assert done.exit_code == 0, done.output
+    return done.stdout.splitlines()
+
+
+def test_fit_prints_how_sure_directions_are(monkeypatch):
+    lines = fit_known(monkeypatch, certain=True)
+    assert lines[1:7] == [
+        "3 edges at alpha 0.001:",
+        "cause       effect      p-value   direction (nats)",
+        'level "x"   age         0         33.3',
+        'dose        level "x"   0         0.4 open',
+        "dose        age         1e-09     given",
+        "1 of 3 arrows is open: the data hardly tell its direction.",
+    ]
+    page = read("heterodag-out/report.html")
+    assert "1 of 3 arrows is open" in page
+    assert "<h2>Mechanisms</h2>" in page
+    assert "dir=none" in read("heterodag-out/graph.dot")
+    assert read("heterodag-out/edges.csv").splitlines()[2] == 'dose,"level ""x""",0.0,5.0,0.4,true'
+
+
+def test_fit_prints_as_before_where_directions_are_not_known(monkeypatch):
+    lines = fit_known(monkeypatch, certain=False)
+    assert lines[1:6] == [
+        "3 edges at alpha 0.001:",
+        "cause       effect      p-value",
+        'dose        level "x"   0',
+        'level "x"   age         0',
+        "dose        age         1e-09",
+    ]
+    assert lines[6].startswith("Wrote ")
+    assert read("heterodag-out/edges.csv").startswith("cause,effect,pvalue\n")
+    assert "open" not in read("heterodag-out/graph.json")
+
+
+def test_evaluate_counts_an_open_edge_as_the_one_the_file_names(monkeypatch):
+    fit_known(monkeypatch, certain=True)
+    write("truth.csv", 'dose,"level ""x""",age\n0,1,1\n0,0,1\n0,0,0\n')
+    write("turned.csv", 'dose,"level ""x""",age\n0,0,1\n1,0,1\n0,0,0\n')
+    for name in ("graph.json", "edges.csv", "graph.graphml"):
+        for truth, shd in (("truth.csv", 0), ("turned.csv", 1)):
+            done = run("evaluate", f"heterodag-out/{name}", truth, "--json")
+            assert done.exit_code == 0, done.output
+            assert json.loads(done.stdout)["shd"] == shd
+
+
+def test_the_reference_stands_after_the_direction(capsys):
+    print_graph(Screen(), graph_result(Known(certain=True)), np.eye(3, k=1))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "cause       effect      p-value   direction (nats)   consensus graph"
+    assert lines[3] == 'dose        level "x"   0         0.4 open           yes'
 
 
 def test_demo_compares_with_the_consensus_graph():

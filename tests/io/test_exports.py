@@ -1,21 +1,19 @@
-"""What is written can be read again, and writing is all or nothing."""
+"""What is written can be read again."""
 
 import csv
 import io
 import json
-import os
 import re
-import stat
 from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
-from heterodag.errors import DataError, HeterodagError
+from heterodag.errors import DataError
 from heterodag.io.exports import (
     GraphResult,
-    check_folder,
     edge_list,
     edges_csv,
     graph_dot,
@@ -24,9 +22,10 @@ from heterodag.io.exports import (
     graph_json,
     graph_result,
     ordered_layers,
-    write_all,
+    ranked_edges,
 )
 from heterodag.io.graphfiles import is_edge_list, read_graph
+from heterodag.io.writing import write_all
 
 NASTY = (
     "plain",
@@ -48,6 +47,24 @@ def result(names=NASTY):
     order, layers = (0, 2, 5, 3, 1, 4), ((0, 2), (5, 3), (1,), (4,))
     settings = {"alpha": 0.001, "refine": False, "prior_knowledge": None}
     return GraphResult(tuple(names), adjacency, order, layers, pvalues, scores, settings, {"heterodag": "0"})
+
+
+MECHANISMS = [
+    {"variable": NASTY[1], "parents": f"{NASTY[0]}, {NASTY[2]}", "form": "natural", "curves": NASTY[0],
+     "spread": "moving", "noise": "flexible", "rows": 853},
+    {"variable": NASTY[0], "parents": "", "form": "location-scale", "curves": "",
+     "spread": "constant", "noise": "normal", "rows": 853},
+]  # fmt: skip
+
+
+def certain():
+    """The same graph, which knows how sure each edge is: 0 -> 1 is open, prior knowledge decides 0 -> 3."""
+    nats, direction = np.full((6, 6), np.nan), np.full((6, 6), np.nan)
+    nats[0, 1], nats[2, 1], nats[0, 3], nats[4, 5] = 11.5, 700.0, 2.0, -1.0
+    direction[0, 1], direction[2, 1], direction[0, 3] = 0.25, 30.0, np.inf
+    return replace(
+        result(), nats=nats, direction_nats=direction, open=direction < 1, mechanisms=[dict(m) for m in MECHANISMS]
+    )
 
 
 class Model:
@@ -75,6 +92,22 @@ def test_graph_result_takes_what_the_model_has():
     assert edges_csv(learned) == "cause,effect,pvalue\nb,a,\n"
 
 
+def test_graph_result_takes_certainty_and_mechanisms():
+    bare = graph_result(Model())
+    assert (bare.nats, bare.direction_nats, bare.open, bare.mechanisms) == (None, None, None, None)
+    model = Model()
+    model.nats_ = [[np.nan, 1], [3, np.nan]]
+    model.direction_nats_ = np.array([[np.nan, np.nan], [np.inf, np.nan]])
+    model.open_ = np.zeros((2, 2), dtype=np.int8)
+    model.mechanisms_ = pd.DataFrame(MECHANISMS)
+    learned = graph_result(model)
+    assert learned.about(1, 0) == {"nats": 3.0, "direction_nats": np.inf, "open": False}
+    assert [type(value) for value in learned.about(1, 0).values()] == [float, float, bool]
+    assert learned.mechanisms == MECHANISMS
+    assert type(learned.mechanisms[0]["rows"]) is int
+    assert json.loads(graph_json(learned))["mechanisms"] == MECHANISMS
+
+
 def test_layers_are_used_only_if_they_make_up_the_order():
     learned = result(("a", "b", "c", "d", "e", "f"))
     assert ordered_layers(learned) == [["a", "c"], ["f", "d"], ["b"], ["e"]]
@@ -88,6 +121,16 @@ def test_edges_are_sorted_with_untested_last():
     assert [p for _, _, p in edges][:3] == [0.0, 1e-300, 1e-5]
     assert np.isnan(edges[3][2])
     assert edges[3][0] == NASTY[3]
+
+
+def test_equal_pvalues_are_sorted_by_nats():
+    known = certain()
+    known.pvalues[2, 1] = known.pvalues[0, 1] = 0.0
+    assert [(i, j) for i, j, _ in ranked_edges(known)] == [(2, 1), (0, 1), (0, 3), (3, 4)]
+    known.nats[0, 1] = np.nan
+    assert [(i, j) for i, j, _ in ranked_edges(known)] == [(2, 1), (0, 3), (0, 1), (3, 4)]
+    unknown = replace(known, nats=None)
+    assert [(i, j) for i, j, _ in ranked_edges(unknown)] == [(0, 1), (0, 3), (2, 1), (3, 4)]
 
 
 def test_no_edges_still_make_files():
@@ -105,15 +148,62 @@ def test_json_is_strict_and_documented():
     assert content["order"] == [NASTY[i] for i in (0, 2, 5, 3, 1, 4)]
     assert content["layers"][0] == [NASTY[0], NASTY[2]]
     assert content["edges"][0] == {"cause": NASTY[0], "effect": NASTY[3], "pvalue": 0.0}
+    assert "mechanisms" not in content
     assert content["edges"][3]["pvalue"] is None
     assert content["pvalues"][0][4] == 0.25
     assert content["scores"][1][0] is None
     assert content["settings"]["refine"] is False
 
 
+def test_json_says_how_sure_edges_are():
+    text = graph_json(certain())
+    content = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    edges = {(edge["cause"], edge["effect"]): edge for edge in content["edges"]}
+    given = {"pvalue": 0.0, "nats": 2.0, "direction_nats": None, "open": False}
+    assert edges[NASTY[0], NASTY[3]] == {"cause": NASTY[0], "effect": NASTY[3]} | given
+    undecided = {"pvalue": 1e-5, "nats": 11.5, "direction_nats": 0.25, "open": True}
+    assert edges[NASTY[0], NASTY[1]] == {"cause": NASTY[0], "effect": NASTY[1]} | undecided
+    assert edges[NASTY[3], NASTY[4]]["nats"] is None
+    assert content["mechanisms"] == MECHANISMS
+    assert [json.loads(line.strip(" ,")) for line in text.splitlines() if '"spread"' in line] == MECHANISMS
+    assert list(content) == [
+        "format", "format_version", "names", "order", "layers", "edges", "pvalues", "scores", "mechanisms", "settings",
+        "versions",
+    ]  # fmt: skip
+
+
+def test_csv_says_how_sure_edges_are():
+    rows = list(csv.reader(io.StringIO(edges_csv(certain()))))
+    assert rows[0] == ["cause", "effect", "pvalue", "nats", "direction_nats", "open"]
+    assert rows[1] == [NASTY[0], NASTY[3], "0.0", "2.0", "inf", "false"]
+    assert rows[3] == [NASTY[0], NASTY[1], "1e-05", "11.5", "0.25", "true"]
+    assert rows[4] == [NASTY[3], NASTY[4], "", "", "", "false"]
+    assert edges_csv(replace(certain(), nats=None, open=None)).startswith("cause,effect,pvalue,direction_nats\n")
+    frame = pd.read_csv(io.StringIO(edges_csv(certain())))
+    assert frame["open"].dtype == bool
+    assert frame["direction_nats"].tolist()[:3] == [np.inf, 30.0, 0.25]
+
+
+def test_graphml_says_how_sure_edges_are():
+    graph = nx.parse_graphml(graph_graphml(certain()))
+    assert graph.edges["n0", "n1"] == {"pvalue": 1e-5, "nats": 11.5, "direction_nats": 0.25, "open": True}
+    assert graph.edges["n0", "n3"] == {"pvalue": 0.0, "nats": 2.0, "open": False}
+    assert graph.edges["n3", "n4"] == {"open": False}
+    assert not graph.has_edge("n1", "n0")
+
+
+def test_dot_draws_open_edges_without_an_arrowhead():
+    plain, known = graph_dot(result()).splitlines(), graph_dot(certain()).splitlines()
+    changed = [(old, new) for old, new in zip(plain, known, strict=True) if old != new]
+    assert changed == [('  n0 -> n1 [tooltip="p = 1e-05"];', '  n0 -> n1 [tooltip="p = 1e-05", dir=none];')]
+    untested = replace(certain(), pvalues=None)
+    assert "  n0 -> n1 [dir=none];" in graph_dot(untested).splitlines()
+
+
+@pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("name", ["graph.json", "graph.graphml", "edges.csv"])
-def test_round_trip_through_files(tmp_path, name):
-    write_all(graph_files(result()), tmp_path)
+def test_round_trip_through_files(tmp_path, name, known):
+    write_all(graph_files(certain() if known else result()), tmp_path)
     back = read_graph(tmp_path / name, nodes=NASTY)
     assert list(back.adjacency.columns) == list(NASTY)
     assert list(back.adjacency.index) == list(NASTY)
@@ -122,6 +212,18 @@ def test_round_trip_through_files(tmp_path, name):
         assert back.order == [NASTY[i] for i in (0, 2, 5, 3, 1, 4)]
     if name == "graph.json":
         np.testing.assert_array_equal(back.pvalues.to_numpy(), result().pvalues)
+    assert list(back.certainty) == (["nats", "direction_nats", "open"] if known and name == "graph.json" else [])
+
+
+def test_certainty_comes_back_from_json(tmp_path):
+    write_all(graph_files(certain()), tmp_path)
+    back, edges = read_graph(tmp_path / "graph.json").certainty, result().adjacency == 1
+    np.testing.assert_array_equal(back["nats"].to_numpy(), np.where(edges, certain().nats, np.nan))
+    np.testing.assert_array_equal(back["open"].to_numpy(), certain().open)
+    assert back["open"].to_numpy().dtype == bool
+    direction = certain().direction_nats
+    np.testing.assert_array_equal(back["direction_nats"].to_numpy(), np.where(np.isinf(direction), np.nan, direction))
+    assert list(back["open"].columns) == list(NASTY)
 
 
 def test_csv_cells_are_quoted():
@@ -175,6 +277,11 @@ BAD_GRAPHS = {
     "list.json": ("[1]", "not a heterodag graph"),
     "newer.json": ('{"format": "heterodag-graph", "format_version": 9}', "format version 9"),
     "short.json": ('{"format": "heterodag-graph", "format_version": 1}', "not a complete heterodag graph"),
+    "nats.json": (
+        '{"format": "heterodag-graph", "format_version": 1, "names": ["a", "b"],'
+        ' "edges": [{"cause": "a", "effect": "b", "nats": "many"}]}',
+        "not a complete heterodag graph",
+    ),
     "bad.graphml": ("<graphml", "not readable GraphML"),
     "empty.csv": ("", "empty"),
     "oblong.csv": ("a,b\n0,1\n0,0\n0,0\n", "2 names and 3 rows"),
@@ -202,71 +309,3 @@ def test_edges_outside_the_nodes_are_refused(tmp_path):
     (tmp_path / "edges.csv").write_text("cause,effect\na,zz\n")
     with pytest.raises(DataError, match="'zz'"):
         read_graph(tmp_path / "edges.csv", nodes=["a", "b"])
-
-
-def everything(folder):
-    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_write_all_makes_folders_and_keeps_other_files(tmp_path):
-    out = tmp_path / "a" / "b"
-    out.mkdir(parents=True)
-    (out / "mine.txt").write_text("keep")
-    written = write_all({"x.txt": "é", "y.bin": b"\0"}, out)
-    assert everything(out) == {"mine.txt": b"keep", "x.txt": "é".encode(), "y.bin": b"\0"}
-    assert [path.name for path in written] == ["x.txt", "y.bin"]
-    assert len(list(out.iterdir())) == 3
-    umask = os.umask(0)
-    os.umask(umask)
-    assert stat.S_IMODE((out / "x.txt").stat().st_mode) == 0o666 & ~umask
-
-
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-@pytest.mark.parametrize("step", [1, 2, 3])
-def test_failure_half_way_leaves_everything_as_it_was(tmp_path, monkeypatch, error, step):
-    out = tmp_path / "out"
-    write_all({"one.txt": "old one", "three.txt": "old three"}, out)
-    before = everything(out)
-    real, calls = os.replace, []
-
-    def failing(source, target):
-        calls.append(target)
-        if len(calls) == step:
-            raise error
-        real(source, target)
-
-    monkeypatch.setattr("heterodag.io.exports.os.replace", failing)
-    with pytest.raises((HeterodagError, KeyboardInterrupt)) as caught:
-        write_all({"one.txt": "new", "two.txt": "new", "three.txt": "new"}, out)
-    assert everything(out) == before
-    assert sorted(path.name for path in out.iterdir()) == ["one.txt", "three.txt"]
-    if isinstance(error, OSError):
-        assert "No space left on device" in str(caught.value)
-
-
-def test_failure_while_staging_removes_new_folders(tmp_path, monkeypatch):
-    def failing(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("heterodag.io.exports.Path.write_bytes", failing)
-    with pytest.raises(HeterodagError, match=r"Cannot write into .*No space left on device"):
-        write_all({"x": "1"}, tmp_path / "new" / "deep")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_unwritable_places_are_named(tmp_path):
-    (tmp_path / "file").write_text("x")
-    for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(HeterodagError, match=r"file' is not a folder; choose another place with --out"):
-            check_folder(place)
-    (tmp_path / "out" / "graph.json").mkdir(parents=True)
-    with pytest.raises(HeterodagError, match=r"'graph\.json' in it is a folder"):
-        write_all({"graph.json": "{}"}, tmp_path / "out")
-    assert (tmp_path / "file").read_text() == "x"
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_no_permission_is_said(tmp_path):
-    (tmp_path / "closed").mkdir(mode=0o500)
-    with pytest.raises(HeterodagError, match="no permission to write"):
-        check_folder(tmp_path / "closed" / "out")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from heterodag import HOST, HeteroscedasticSCM, ParameterError, simulate, write_graph
 from heterodag.cli.app import app
 from heterodag.errors import HeterodagError
+from heterodag.io.exports import GraphResult
 from heterodag.io.graphfiles import read_graph
 from heterodag.io.graphformats import FORMATS
 
@@ -48,6 +49,32 @@ def test_gml_has_pvalues_and_places(model, tmp_path):
     for cause, effect, data in graph.edges(data=True):
         i, j = model.names().index(cause), model.names().index(effect)
         assert data["pvalue"] == pytest.approx(model.pvalues_[i, j])
+
+
+def test_open_edges_keep_the_direction_that_was_learned(tmp_path):
+    direction = np.where(GRAPH == 1, 0.5, np.nan)
+    result = GraphResult(tuple(NAMES), GRAPH, direction_nats=direction, open=GRAPH == 1)
+    graph = nx.read_gml(write_graph(result, tmp_path / "g.gml"))
+    assert np.array_equal(nx.to_numpy_array(graph, nodelist=NAMES), GRAPH)
+    assert all(data["open"] == 1 and data["direction_nats"] == 0.5 for _, _, data in graph.edges(data=True))
+    text = write_graph(result, tmp_path / "g.dagitty").read_text(encoding="utf-8")
+    assert text == write_graph(GRAPH, tmp_path / "h.dagitty", NAMES).read_text(encoding="utf-8")
+
+
+def test_converted_files_still_say_what_is_open(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    direction = np.where(GRAPH == 1, 9.0, np.nan)
+    direction[0, 1] = 0.5
+    write_graph(GraphResult(tuple(NAMES), GRAPH, direction_nats=direction, open=direction < 1), "graph.json")
+    for name in ("g.dot", "g.csv"):
+        done = CliRunner().invoke(app, ["convert", "graph.json", "--out", name])
+        assert done.exit_code == 0, done.output
+    assert [line for line in (tmp_path / "g.dot").read_text().splitlines() if "dir=none" in line] == [
+        "  n0 -> n1 [dir=none];"
+    ]
+    lines = (tmp_path / "g.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "cause,effect,pvalue,direction_nats,open"
+    assert lines[1] == 'a b,"q""uote",,0.5,true'
 
 
 def test_dagitty_text(tmp_path):

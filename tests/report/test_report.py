@@ -5,11 +5,13 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from heterodag.report import render_report
 from heterodag.report.drawing import describe_p, draw_graph, draw_matrix, draw_qq, shorten
 from heterodag.report.html import MAX_EDGE_ROWS, MAX_PANELS, Comparison
+from heterodag.viz.directions import Directions
 
 EVIL = '<script>alert(1)</script> & "x"'
 VOID = {"meta", "path", "rect", "br", "hr", "img", "link"}
@@ -39,6 +41,32 @@ class Model:
 
     def latents(self, X):
         return np.asarray(X, dtype=float)
+
+
+def certain(model, n_open=2):
+    """Give the model what it needs to say how sure each edge is; the first edges are open, the last one is given."""
+    edges = [(int(i), int(j)) for i, j in np.argwhere(model.adjacency_)]
+    shape = model.adjacency_.shape
+    model.nats_, model.direction_nats_, model.open_ = (
+        np.full(shape, np.nan),
+        np.full(shape, np.nan),
+        np.zeros(shape, bool),
+    )
+    for k, edge in enumerate(edges):
+        model.nats_[edge], model.direction_nats_[edge] = 1000.0 + k, 0.2 if k < n_open else 20.0 + k
+    model.direction_nats_[edges[-1]] = np.inf
+    for edge in edges[:n_open]:
+        model.open_[edge] = True
+    return model, edges
+
+
+def mechanisms(model):
+    rows = [
+        {"variable": name, "parents": ", ".join(model.names()[i] for i in np.flatnonzero(model.adjacency_[:, k])),
+         "form": "natural", "curves": "", "spread": "moving", "noise": "normal", "rows": np.int64(1234)}
+        for k, name in enumerate(model.names())
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 class Checker(HTMLParser):
@@ -134,8 +162,105 @@ def test_poor_fit_is_announced():
     assert "6 of 6 variables fit the model poorly" in render_report(Model(), np.exp(3 * data()))
 
 
+def table_of(page, heading):
+    """Return the rows of the first table after a heading, as lists of the texts of their cells."""
+    table = page[page.index(f"<h2>{heading}</h2>") :].split("</table>")[0]
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in table.split("<tr>")[1:]]
+    return [[html.unescape(cell) for cell in row] for row in cells]
+
+
+def test_edges_say_how_sure_they_are():
+    model, edges = certain(Model())
+    header, *rows = table_of(render_report(model, data()), "Edges")
+    assert header == ["Cause", "Effect", "p-value", "Evidence (nats)", "Direction (nats)"]
+    told = {(row[0], row[1]): row[3:] for row in rows}
+    expected = [[f"{1000 + k:,}.0", f"{20 + k}.0"] for k in range(len(edges))]
+    expected[0][1] = expected[1][1] = "0.2 open"
+    expected[-1][1] = "given"
+    assert told == {(f"gene {i}", f"gene {j}"): cells for (i, j), cells in zip(edges, expected, strict=True)}
+    model.nats_[:] = model.direction_nats_[:] = np.nan
+    rows = table_of(render_report(model, data()), "Edges")[1:]
+    assert sorted(row[4] for row in rows) == [""] * (len(edges) - 2) + ["open"] * 2
+    assert {row[3] for row in rows} == {""}
+
+
+def test_certainty_stands_before_the_comparison():
+    model, _ = certain(Model())
+    page = render_report(model, data(), comparison=Comparison(np.eye(6, k=1), "the textbook"))
+    rows = table_of(page, "Edges")
+    assert rows[0][3:] == ["Evidence (nats)", "Direction (nats)", "In the textbook"]
+    assert {len(row) for row in rows} == {6}
+
+
+def test_summary_counts_open_arrows():
+    model, edges = certain(Model())
+    sentence = f"<p>2 of {len(edges)} arrows are open: the data hardly tell their direction.</p>"
+    page = render_report(model, data())
+    assert sentence in page.split("</section>")[0]
+    assert "<p>No arrow is open.</p>" in render_report(certain(Model(), n_open=0)[0], data())
+
+
+def test_open_edges_have_no_head_and_a_legend():
+    model, edges = certain(Model())
+    page = render_report(model, data())
+    parse(page)
+    assert page.count('class="line"') == len(edges)
+    assert page.count('class="head"') == len(edges) - 2
+    assert page.count("<b>no arrowhead</b>") == 1
+    groups = re.findall(r'<g class="edge.*?</g>', page)
+    headless = [group for group in groups if 'class="head"' not in group]
+    assert len(headless) == 2
+    assert all("direction open (0.2 nats)</title>" in group for group in headless)
+    assert page.count("direction open (") == 2
+    assert page.count("direction given</title>") == 1
+    decided = render_report(certain(Model(), n_open=0)[0], data())
+    assert "no arrowhead" not in decided
+    assert decided.count('class="head"') == len(edges)
+
+
+def test_the_matrix_marks_open_edges():
+    model, edges = certain(Model(40, density=0.05), n_open=3)
+    page = render_report(model, data(100, 40))
+    parse(page)
+    matrix = page[page.index('<svg class="matrix"') :].split("</svg>")[0]
+    filled = "".join(re.findall(r'<path class="cells"[^>]* d="([^"]*)"', matrix))
+    hollow = re.findall(r'<g class="open"[^>]*><title>(.*?)</title><path d="[^"]*z" [^>]*/></g>', matrix)
+    assert filled.count("z") == len(edges) - 3
+    assert len(hollow) == 3
+    for (i, j), tip in zip(edges[:3], sorted(hollow, key=lambda t: int(t.split()[1])), strict=True):
+        assert tip == f"gene {i} → gene {j}, {describe_p(model.pvalues_[i, j])}, direction open (0.2 nats)"
+    assert ".matrix .open path {" in page
+    assert "A hollow mark is" in page
+
+
+def test_mechanisms_are_told_in_words():
+    model = Model()
+    model.mechanisms_ = mechanisms(model)
+    root = int(np.flatnonzero(~model.adjacency_.any(axis=0))[0])
+    page = render_report(model, data())
+    assert "times bell-shaped" in page
+    header, *rows = table_of(page, "Mechanisms")
+    assert header == ["Variable", "Causes", "Model", "Rows"]
+    assert [row[0] for row in rows] == model.names()
+    assert rows[root] == [f"gene {root}", "", "no causes, normal noise", "1,234"]
+    effect = int(np.flatnonzero(model.adjacency_.any(axis=0))[0])
+    assert rows[effect][1] == model.mechanisms_["parents"][effect] != ""
+    assert rows[effect][2] == "mean and spread, straight lines (natural form), normal noise"
+    model.mechanisms_.loc[effect, "noise"] = "flexible"
+    assert "bell-shaped" not in render_report(model, data())
+
+
+def test_without_certainty_nothing_is_said_of_it():
+    page = render_report(Model(40, density=0.05), data(100, 40))
+    for word in ("nats", "Mechanisms", "arrowhead", "hollow", "direction open", 'class="open"', ".open"):
+        assert word not in page
+    assert table_of(page, "Edges")[0] == ["Cause", "Effect", "p-value"]
+
+
 def test_every_user_string_is_escaped():
     model = Model(names=[EVIL, *(f"{k}'><b onload=x>" for k in range(5))], density=1)
+    certain(model)
+    model.mechanisms_ = mechanisms(model)
     page = render_report(model, data(), title=EVIL, source=EVIL, comparison=Comparison(np.eye(6, k=1), EVIL))
     checker = parse(page)
     assert "<script" not in page
@@ -226,6 +351,10 @@ def test_small_pieces():
     assert describe_p(float("nan")) == "not tested"
     theory = np.linspace(-2, 2, 9)
     assert str(draw_qq(theory, 100 * theory)).count("h0") == 9
+    undecided = Directions(np.full((3, 3), 0.5), np.eye(3, k=1) == 1)
+    hollow = str(draw_matrix(np.eye(3, k=1), ["a", '"b"', "<c>"], [0, 1, 2], directions=undecided))
+    assert "<title>&#34;b&#34; → &lt;c&gt;, not tested, direction open (0.5 nats)</title>" in hollow
+    assert "cells" not in hollow
     matrix = str(draw_matrix(np.eye(3, k=1), ["a", "b", "<c>"], [0, 1, 2]))
     assert matrix.count("h-") == 2
     assert "&lt;c&gt;" in matrix

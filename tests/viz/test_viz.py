@@ -157,6 +157,19 @@ def test_plot_graph_draws_every_node_and_edge():
     ax.figure.savefig(io.BytesIO(), format="png")
 
 
+def test_open_edges_have_no_arrowhead():
+    def looks(model):
+        return [(patch.get_arrowstyle().arrow, patch.get_linestyle()) for patch in plot_graph(model).patches]
+
+    model = Model()
+    assert looks(model) == [("-|>", "solid")] * 2
+    model.open_ = np.zeros((4, 4), dtype=bool)
+    assert looks(model) == [("-|>", "solid")] * 2
+    model.open_[1, 2] = True
+    assert looks(model) == [("-|>", "solid"), ("-", (0, (4, 2)))]
+    plot_graph(model).figure.savefig(io.BytesIO(), format="png")
+
+
 def test_plot_graph_takes_matrices_names_and_axes():
     from matplotlib.figure import Figure
 

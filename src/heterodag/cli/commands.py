@@ -14,15 +14,15 @@ from heterodag.errors import DataError, HeterodagError, MissingExtraError
 from heterodag.io.exports import (
     FORMAT,
     GraphResult,
-    check_folder,
-    edge_list,
     graph_files,
     graph_json,
     graph_result,
     ordered_layers,
+    ranked_edges,
     versions,
-    write_all,
 )
+from heterodag.io.writing import check_folder, write_all
+from heterodag.viz.directions import Directions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +211,10 @@ def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
     names = tuple(str(name) for name in found.adjacency.columns)
     order = None if found.order is None else tuple(names.index(name) for name in found.order)
     pvalues = None if found.pvalues is None else found.pvalues.to_numpy()
-    result = GraphResult(names, found.adjacency.to_numpy(), order=order, pvalues=pvalues, versions=versions())
+    certainty: dict[str, Any] = {key: frame.to_numpy() for key, frame in found.certainty.items()}
+    result = GraphResult(
+        names, found.adjacency.to_numpy(), order=order, pvalues=pvalues, versions=versions(), **certainty
+    )
     write_graph(result, out)
     screen.say(f"Wrote {out} ({len(names)} variables, {int((result.adjacency != 0).sum())} edges).")
 
@@ -276,20 +279,25 @@ def print_graph(screen: Screen, result: GraphResult, reference: Any = None) -> N
     """Print the order and the edges, each with whether the reference graph has it."""
     if result.order is not None:
         screen.say(f"Causal order, causes first: {_shown_layers(result)}.")
-    edges = edge_list(result)
+    edges, directions = ranked_edges(result), Directions(result.direction_nats, result.open)
     level = "" if result.settings.get("alpha") is None else f" at alpha {result.settings['alpha']:g}"
     screen.say(f"{len(edges)} edge{'' if len(edges) == 1 else 's'}{level}{':' if edges else '.'}")
-    header, place = ["cause", "effect", "p-value"], {name: k for k, name in enumerate(result.names)}
-    rows = [[cause, effect, "" if math.isnan(p) else f"{p:.2g}"] for cause, effect, p in edges]
+    header = ["cause", "effect", "p-value"]
+    rows = [[result.names[i], result.names[j], "" if math.isnan(p) else f"{p:.2g}"] for i, j, p in edges]
+    if directions.known:
+        header.append("direction (nats)")
+        for row, (i, j, _) in zip(rows, edges, strict=True):
+            row.append(directions.cell((i, j)))
     if reference is not None:
         header.append("consensus graph")
-        for row in rows:
-            i, j = place[row[0]], place[row[1]]
+        for row, (i, j, _) in zip(rows, edges, strict=True):
             row.append("yes" if reference[i, j] else "reversed" if reference[j, i] else "no")
     if rows:
         screen.table(header, rows[:_SHOWN_EDGES])
     if len(rows) > _SHOWN_EDGES:
         screen.say(f"... and {len(rows) - _SHOWN_EDGES} more in edges.csv.")
+    for sentence in directions.summary(len(edges)):
+        screen.say(sentence)
 
 
 def _shown_layers(result: GraphResult) -> str:

@@ -12,6 +12,7 @@ from heterodag.core.gaussian import Array
 from heterodag.errors import check_choice, check_integer, check_max_seconds, check_number, check_workers
 from heterodag.independence.recover import CORRECTIONS
 from heterodag.independence.registry import get_selection
+from heterodag.io.exports import CERTAINTY
 from heterodag.io.inputs import MISSING, check_data, column_labels
 from heterodag.knowledge import as_knowledge
 
@@ -59,6 +60,10 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def edges(self) -> pd.DataFrame:
         """Return the learned edges, strongest evidence first: columns cause, effect, pvalue.
 
+        Where the method knows them (see `HOST`), also nats, the evidence for the edge; direction_nats, by how many nats
+        the best graph with the edge turned round is worse; and open, whether that is so little that the direction is
+        open. Edges of equal p-value are sorted by nats, largest first.
+
         Where the method tells them apart (see `HOST`), also mean_pvalue and variance_pvalue: does the cause move the
         mean of the effect, does it move its spread.
         """
@@ -72,19 +77,55 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
             "effect": [names[j] for j in effects],
             "pvalue": pvalues[causes, effects],
         }
-        for part in ("mean", "variance"):
-            if hasattr(self, f"{part}_pvalues_"):
-                columns[f"{part}_pvalue"] = getattr(self, f"{part}_pvalues_")[causes, effects]
+        matrices = {name: f"{name}_" for name in CERTAINTY}
+        matrices |= {f"{part}_pvalue": f"{part}_pvalues_" for part in ("mean", "variance")}
+        for column, attribute in matrices.items():
+            if hasattr(self, attribute):
+                columns[column] = getattr(self, attribute)[causes, effects]
         frame = pd.DataFrame(columns)
+        if "nats" in columns:
+            return frame.sort_values(["pvalue", "nats"], ascending=[True, False], kind="stable", ignore_index=True)
         return frame.sort_values("pvalue", kind="stable", ignore_index=True)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the learned graph with the column names as nodes and `pvalue` on the edges."""
+        """Return the learned graph with the column names as nodes and `pvalue` on the edges.
+
+        The edges have nats, direction_nats and open as well, where the method knows them; see `edges`.
+        """
         import networkx as nx
 
         graph = nx.DiGraph()
         graph.add_nodes_from(self.names())
         edges = self.edges()
-        for cause, effect, pvalue in zip(edges["cause"], edges["effect"], edges["pvalue"], strict=True):
-            graph.add_edge(cause, effect, pvalue=float(pvalue))
+        known = {name: edges[name].tolist() for name in ("pvalue", *CERTAINTY) if name in edges}
+        for row, ends in enumerate(zip(edges["cause"], edges["effect"], strict=True)):
+            graph.add_edge(*ends, **{name: values[row] for name, values in known.items()})
+        return graph
+
+    def to_pdag(self) -> nx.DiGraph:
+        """Return the learned graph with every edge whose direction is open in both directions.
+
+        Returns
+        -------
+        networkx.DiGraph
+            As from `to_networkx`, and for every open edge i -> j also j -> i, both with ``open=True``; the added edge
+            has no other attributes. Where the method does not know which edges are open, no edge is added.
+
+        Notes
+        -----
+        This is the usual way to write a partially directed graph: two arrows between the same variables stand for one
+        edge of undecided direction. The result has cycles; `to_networkx` is always a DAG.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> model = HOST().fit(simulate(1000, 5, degree=1, random_state=1).to_frame())
+        >>> graph = model.to_pdag()
+        >>> undecided = [{i, j} for i, j in graph.edges if i < j and graph.has_edge(j, i)]
+        >>> bool(graph.number_of_edges() - len(undecided) == model.adjacency_.sum())
+        True
+        """
+        graph = self.to_networkx()
+        undecided = [(cause, effect) for cause, effect, data in graph.edges(data=True) if data.get("open")]
+        graph.add_edges_from(((effect, cause) for cause, effect in undecided), open=True)
         return graph

@@ -14,7 +14,7 @@ from heterodag.experiments.growth import growth_table, runtime_summary
 from heterodag.experiments.run_cell import Row
 from heterodag.experiments.summary import summarise, versions
 from heterodag.experiments.summary_tables import growth_markdown, sachs_markdown, summary_tables
-from heterodag.io.exports import write_all
+from heterodag.io.writing import write_all
 
 if TYPE_CHECKING:
     import pandas as pd

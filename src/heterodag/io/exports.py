@@ -1,14 +1,23 @@
-"""Results out: a fitted model becomes edges.csv, graph.json, graph.graphml and graph.dot, all or none.
+"""Results out: a fitted model becomes edges.csv, graph.json, graph.graphml and graph.dot.
 
 `graph.json`, format version 1, is one object with these keys (those without a value are left out):
 
 - ``format``, ``format_version``: always ``"heterodag-graph"`` and ``1``.
 - ``names``: the variables in the column order of the table.
 - ``order``: the same names, causes first; ``layers``: lists of names that were placed together.
-- ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest first.
+- ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest first. If the method
+  knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the edge turned
+  round is worse; null where not known and where prior knowledge decides) and ``open`` (true where that is so little that
+  the direction is open; cause and effect are then those of the learned DAG).
 - ``pvalues``: one list per cause with one number per effect, in the order of ``names``; null if not tested.
 - ``scores``: one list per round with one number per variable; null for variables already placed.
+- ``mechanisms``: the model of each variable, objects with ``variable``, ``parents`` and ``curves`` (names joined by
+  ", "; ``curves`` are the parents whose effect is curved), ``form`` ("natural" or "location-scale"), ``spread``
+  ("constant" or "moving"), ``noise`` ("normal" or "flexible") and ``rows``.
 - ``settings``, ``versions``: what the graph was learned with.
+
+The columns of `edges.csv` are the keys of ``edges``; a cell is empty where nothing is known, and ``inf`` where prior
+knowledge decides.
 """
 
 from __future__ import annotations
@@ -17,24 +26,21 @@ import csv
 import io
 import json
 import math
-import os
 import platform
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heterodag._version import __version__
-from heterodag.errors import HeterodagError
 
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
+#: What a method may know of each edge beside its p-value: fields here, fitted attributes with an underscore at the end.
+CERTAINTY = ("nats", "direction_nats", "open")
 # What XML 1.0 cannot hold in any spelling.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -61,6 +67,15 @@ class GraphResult:
         Parameters of the estimator, made plain (numbers, strings, booleans, None).
     versions : dict of str to str
         Versions of the software involved.
+    nats : ndarray of shape (d, d) or None
+        Evidence for the edge i -> j; NaN where not known.
+    direction_nats : ndarray of shape (d, d) or None
+        By how many nats the best graph with the edge i -> j turned round is worse; NaN where not known, infinite where
+        prior knowledge decides.
+    open : boolean ndarray of shape (d, d) or None
+        Edges whose direction is open.
+    mechanisms : list of dict or None
+        The model of each variable, made plain; the head of this file documents the keys.
     """
 
     names: tuple[str, ...]
@@ -71,11 +86,24 @@ class GraphResult:
     scores: NDArray[np.float64] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    nats: NDArray[np.float64] | None = None
+    direction_nats: NDArray[np.float64] | None = None
+    open: NDArray[np.bool_] | None = None
+    mechanisms: list[dict[str, Any]] | None = None
 
     def edges(self) -> list[tuple[int, int, float]]:
         """Return (cause, effect, p-value) of every edge by column index; NaN where no test was made."""
         pairs = np.argwhere(self.adjacency != 0).tolist()
         return [(i, j, math.nan if self.pvalues is None else float(self.pvalues[i, j])) for i, j in pairs]
+
+    def certainty(self) -> dict[str, NDArray[Any]]:
+        """Return those of nats, direction_nats and open that are known."""
+        found = {name: getattr(self, name) for name in CERTAINTY}
+        return {name: matrix for name, matrix in found.items() if matrix is not None}
+
+    def about(self, cause: int, effect: int) -> dict[str, float | bool]:
+        """Return nats, direction_nats and open of one edge, those that are known."""
+        return {name: matrix[cause, effect].item() for name, matrix in self.certainty().items()}
 
 
 def graph_result(model: Any) -> GraphResult:
@@ -84,9 +112,10 @@ def graph_result(model: Any) -> GraphResult:
     Parameters
     ----------
     model : estimator
-        Any fitted estimator of this package; it may lack order, layers, p-values or scores.
+        Any fitted estimator of this package; it may lack everything but its graph.
     """
     order, layers = getattr(model, "order_", None), getattr(model, "layers_", None)
+    undecided, mechanisms = getattr(model, "open_", None), getattr(model, "mechanisms_", None)
     return GraphResult(
         names=tuple(model.names()),
         adjacency=np.asarray(model.adjacency_),
@@ -97,6 +126,10 @@ def graph_result(model: Any) -> GraphResult:
         settings={"estimator": type(model).__name__}
         | {name: _plain(value) for name, value in model.get_params(deep=False).items()},
         versions=versions(),
+        nats=_floats(getattr(model, "nats_", None)),
+        direction_nats=_floats(getattr(model, "direction_nats_", None)),
+        open=None if undecided is None else np.asarray(undecided, dtype=np.bool_),
+        mechanisms=None if mechanisms is None else _records(mechanisms),
     )
 
 
@@ -112,6 +145,11 @@ def _floats(values: Any) -> NDArray[np.float64] | None:
     return None if values is None else np.asarray(values, dtype=np.float64)
 
 
+def _records(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows of a data frame as plain dicts."""
+    return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
@@ -121,10 +159,23 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__qualname__", None) or repr(value)
 
 
+def ranked_edges(result: GraphResult) -> list[tuple[int, int, float]]:
+    """Return (cause, effect, p-value) of every edge by column index, strongest evidence first.
+
+    The smallest p-value comes first and NaN last; among equal ones, such as several that are 0, the largest `nats`.
+    """
+
+    def place(edge: tuple[int, int, float]) -> tuple[float, float]:
+        i, j, p = edge
+        nats = math.nan if result.nats is None else float(result.nats[i, j])
+        return math.inf if math.isnan(p) else p, math.inf if math.isnan(nats) else -nats
+
+    return sorted(result.edges(), key=place)
+
+
 def edge_list(result: GraphResult) -> list[tuple[str, str, float]]:
-    """Return the edges as (cause, effect, p-value), smallest p-value first and NaN last."""
-    ranked = sorted(result.edges(), key=lambda edge: math.inf if math.isnan(edge[2]) else edge[2])
-    return [(result.names[i], result.names[j], p) for i, j, p in ranked]
+    """Return the edges as (cause, effect, p-value) by name, in the order of `ranked_edges`."""
+    return [(result.names[i], result.names[j], p) for i, j, p in ranked_edges(result)]
 
 
 def ordered_layers(result: GraphResult) -> list[list[str]]:
@@ -137,12 +188,19 @@ def ordered_layers(result: GraphResult) -> list[list[str]]:
 
 
 def edges_csv(result: GraphResult) -> str:
-    """Return the text of edges.csv: cause, effect and p-value (empty where no test was made)."""
+    """Return the text of edges.csv: cause, effect, p-value and what else is known (empty where nothing is)."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["cause", "effect", "pvalue"])
-    writer.writerows([cause, effect, "" if math.isnan(p) else repr(p)] for cause, effect, p in edge_list(result))
+    writer.writerow(["cause", "effect", "pvalue", *result.certainty()])
+    for i, j, p in ranked_edges(result):
+        writer.writerow([result.names[i], result.names[j], *map(_cell, (p, *result.about(i, j).values()))])
     return text.getvalue()
+
+
+def _cell(value: float | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if math.isnan(value) else repr(value)
 
 
 def graph_json(result: GraphResult) -> str:
@@ -154,18 +212,26 @@ def graph_json(result: GraphResult) -> str:
     if result.layers is not None:
         content["layers"] = [[names[i] for i in layer] for layer in result.layers]
     content["edges"] = [
-        {"cause": cause, "effect": effect, "pvalue": None if math.isnan(p) else p}
-        for cause, effect, p in edge_list(result)
+        {"cause": names[i], "effect": names[j]}
+        | {key: _finite(value) for key, value in {"pvalue": p, **result.about(i, j)}.items()}
+        for i, j, p in ranked_edges(result)
     ]
     for key, matrix in (("pvalues", result.pvalues), ("scores", result.scores)):
         if matrix is not None:
-            content[key] = [[v if math.isfinite(v) else None for v in row] for row in matrix.tolist()]
+            content[key] = [[_finite(value) for value in row] for row in matrix.tolist()]
+    if result.mechanisms is not None:
+        content["mechanisms"] = result.mechanisms
     content |= {"settings": result.settings, "versions": result.versions}
     return _pretty(content)
 
 
+def _finite(value: float | bool) -> float | bool | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
+
+
 def _pretty(content: Mapping[str, Any]) -> str:
-    """One line per key, edge and matrix row: for people to read, and for diffs to be small."""
+    """One line per key, edge, matrix row and mechanism: for people to read, and for diffs to be small."""
     lines = []
     for key, value in content.items():
         text = _compact(value)
@@ -183,7 +249,7 @@ def _compact(value: Any) -> str:
 
 
 def graph_graphml(result: GraphResult) -> str:
-    """Return the text of graph.graphml: nodes n0, n1, ... with label, position, layer; edges with pvalue."""
+    """Return the text of graph.graphml: nodes n0, n1, ... with label, position, layer; edges with what is known."""
     import networkx as nx
 
     labels = [{"label": _NOT_XML.sub("\ufffd", name)} for name in result.names]
@@ -192,7 +258,7 @@ def graph_graphml(result: GraphResult) -> str:
 
 
 def attributed_graph(result: GraphResult, ids: Sequence[str], labels: Sequence[dict[str, str]] | None = None) -> Any:
-    """Return a `networkx.DiGraph` with position and layer on the nodes and pvalue on the edges, where there are any."""
+    """Return a `networkx.DiGraph` with position and layer on the nodes, and on the edges what is known and finite."""
     import networkx as nx
 
     graph = nx.DiGraph()
@@ -203,17 +269,21 @@ def attributed_graph(result: GraphResult, ids: Sequence[str], labels: Sequence[d
         for node in nodes:
             graph.nodes[ids[node]]["layer"] = layer
     for i, j, p in result.edges():
-        graph.add_edge(ids[i], ids[j], **({} if math.isnan(p) else {"pvalue": p}))
+        known = {"pvalue": p, **result.about(i, j)}
+        # Infinity is left out too: XML and networkx spell it differently.
+        graph.add_edge(ids[i], ids[j], **{key: value for key, value in known.items() if math.isfinite(value)})
     return graph
 
 
 def graph_dot(result: GraphResult) -> str:
-    """Return the text of graph.dot for Graphviz, the variables from causes to effects."""
+    """Return the text of graph.dot for Graphviz, causes on top; edges whose direction is open have no arrowhead."""
     lines = ["digraph heterodag {", "  rankdir=TB;", "  node [shape=box, style=rounded];"]
     nodes = result.order if result.order is not None else range(len(result.names))
     lines += [f"  n{node} [label={_quoted(result.names[node])}];" for node in nodes]
     for i, j, p in result.edges():
-        lines.append(f"  n{i} -> n{j}" + ("" if math.isnan(p) else f' [tooltip="p = {p:.3g}"]') + ";")
+        details = [] if math.isnan(p) else [f'tooltip="p = {p:.3g}"']
+        details += ["dir=none"] if result.about(i, j).get("open") else []
+        lines.append(f"  n{i} -> n{j}" + (f" [{', '.join(details)}]" if details else "") + ";")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -231,98 +301,3 @@ def graph_files(result: GraphResult) -> dict[str, str]:
         "graph.graphml": graph_graphml(result),
         "graph.dot": graph_dot(result),
     }
-
-
-def check_folder(out_dir: str | Path) -> None:
-    """Raise `HeterodagError` if `out_dir` could not be written to; call it before long work.
-
-    Parameters
-    ----------
-    out_dir : str or Path
-        A folder, which need not exist yet.
-    """
-    out_dir = Path(out_dir)
-    found = out_dir
-    while not os.path.lexists(found) and found != found.parent:
-        found = found.parent
-    if not found.is_dir():
-        raise _unwritable(out_dir, f"'{found}' is not a folder")
-    if not os.access(found, os.W_OK | os.X_OK):
-        raise _unwritable(out_dir, f"no permission to write in '{found}'")
-
-
-def write_all(files: Mapping[str, str | bytes], out_dir: str | Path) -> list[Path]:
-    """Write all files into a folder, or none: on any failure the folder is as it was before.
-
-    Parameters
-    ----------
-    files : mapping of str to str or bytes
-        File names and contents; text is written as UTF-8.
-    out_dir : str or Path
-        The folder, made if need be; other files in it are left alone.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    HeterodagError
-        If the folder cannot be made or written to; the message says why.
-    """
-    out_dir = Path(out_dir)
-    check_folder(out_dir)
-    for name in files:
-        if (out_dir / name).is_dir():
-            raise _unwritable(out_dir, f"'{name}' in it is a folder")
-    made = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
-    try:
-        out_dir.mkdir(parents=True, exist_ok=True)
-        # Inside the folder, so that every move stays on one file system and is atomic.
-        with tempfile.TemporaryDirectory(prefix=".heterodag-", dir=out_dir) as stage:
-            _stage_and_swap(files, out_dir, Path(stage))
-    except BaseException as error:
-        for folder in made:
-            _remove_if_empty(folder)
-        if isinstance(error, OSError):
-            raise _unwritable(out_dir, error.strerror or str(error)) from error
-        raise
-    return [out_dir / name for name in files]
-
-
-def _stage_and_swap(files: Mapping[str, str | bytes], out_dir: Path, stage: Path) -> None:
-    new, old = stage / "new", stage / "old"
-    new.mkdir()
-    old.mkdir()
-    for name, content in files.items():
-        (new / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        if (out_dir / name).exists():
-            shutil.copy2(out_dir / name, old / name)
-    done = []
-    try:
-        for name in files:
-            done.append(name)
-            os.replace(new / name, out_dir / name)
-    except BaseException:
-        for name in done:
-            _restore(old / name, out_dir / name, was_moved=not (new / name).exists())
-        raise
-
-
-def _restore(saved: Path, target: Path, *, was_moved: bool) -> None:
-    if was_moved and saved.exists():
-        os.replace(saved, target)
-    elif was_moved:
-        target.unlink(missing_ok=True)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return
-
-
-def _unwritable(out_dir: Path, reason: str) -> HeterodagError:
-    return HeterodagError(f"Cannot write into '{out_dir}': {reason}; choose another place with --out.")

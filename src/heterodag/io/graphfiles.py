@@ -1,21 +1,21 @@
 """Graphs in: graph.json, edges.csv, GraphML and square adjacency tables, for `heterodag evaluate`.
 
-Everywhere `adjacency.loc[a, b] == 1` means a -> b.
+Everywhere `adjacency.loc[a, b] == 1` means a -> b. An edge whose direction is open is the edge that the file names.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterodag.errors import DataError
-from heterodag.io.exports import FORMAT, FORMAT_VERSION
+from heterodag.io.exports import CERTAINTY, FORMAT, FORMAT_VERSION
 from heterodag.io.textfiles import read_rows
 
 if TYPE_CHECKING:
@@ -36,11 +36,14 @@ class GraphFile:
         Names, causes first, where the file has them.
     pvalues : pandas.DataFrame or None
         P-values in the same shape, NaN where not tested, where the file has them.
+    certainty : dict of str to pandas.DataFrame
+        Those of nats, direction_nats (NaN where not known) and open (boolean) that graph.json holds, in the same shape.
     """
 
     adjacency: pd.DataFrame
     order: list[str] | None = None
     pvalues: pd.DataFrame | None = None
+    certainty: dict[str, pd.DataFrame] = field(default_factory=dict)
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> GraphFile:
@@ -95,9 +98,10 @@ def _read_json(path: Path) -> GraphFile:
         edges = [(edge["cause"], edge["effect"]) for edge in content["edges"]]
         order = content.get("order")
         pvalues = _square(content["pvalues"], names) if content.get("pvalues") is not None else None
+        certainty = _certainty(content["edges"], names)
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"File '{path}' is not a complete heterodag graph ({error!r}).") from None
-    return GraphFile(_from_edges(path, edges, names), None if order is None else list(order), pvalues)
+    return GraphFile(_from_edges(path, edges, names), None if order is None else list(order), pvalues, certainty)
 
 
 def _square(rows: Any, names: list[str]) -> pd.DataFrame:
@@ -105,6 +109,21 @@ def _square(rows: Any, names: list[str]) -> pd.DataFrame:
 
     matrix = np.array([[np.nan if v is None else float(v) for v in row] for row in rows])
     return pd.DataFrame(matrix, index=names, columns=names)
+
+
+def _certainty(edges: Sequence[Mapping[str, Any]], names: list[str]) -> dict[str, pd.DataFrame]:
+    """Return what the edges say beside their p-value, one table per key."""
+    import pandas as pd
+
+    found = {}
+    for key in CERTAINTY:
+        if not any(key in edge for edge in edges):
+            continue
+        values = {(edge["cause"], edge["effect"]): edge[key] for edge in edges if edge.get(key) is not None}
+        missing, kind = (False, bool) if key == "open" else (np.nan, float)
+        rows = [[kind(values.get((cause, effect), missing)) for effect in names] for cause in names]
+        found[key] = pd.DataFrame(rows, index=names, columns=names, dtype=kind)
+    return found
 
 
 def _read_graphml(path: Path) -> GraphFile:

@@ -17,9 +17,9 @@ from heterodag.io.exports import (
     graph_json,
     graph_result,
     versions,
-    write_all,
 )
 from heterodag.io.inputs import column_labels
+from heterodag.io.writing import write_all
 
 
 def graph_gml(result: GraphResult) -> str:

@@ -19,7 +19,7 @@ from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
 #: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for.
-HOPELESS = 20.0
+HOPELESS = 1e9
 #: Share of the work that the passes are, after the choice of the first parents.
 _PASSES = 0.8
 #: So many moves are evaluated against the same state.

@@ -15,6 +15,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from heterodag.viz.directions import UNKNOWN, Directions
 from heterodag.viz.layout import GraphLayout, bezier, layered_layout
 from heterodag.viz.summaries import edge_strength
 
@@ -67,6 +68,7 @@ def draw_graph(
     names: Sequence[str],
     pvalues: NDArray[np.float64] | None = None,
     kinds: Mapping[Edge, str] | None = None,
+    directions: Directions = UNKNOWN,
 ) -> Markup:
     """Return the graph as SVG, causes on top or, if that fits the page better, on the left.
 
@@ -80,21 +82,34 @@ def draw_graph(
         Smaller ones make firmer arrows.
     kinds : mapping of edge to str, optional
         An extra CSS class per edge.
+    directions : Directions, optional
+        Open edges have no arrowhead; the tooltip says how sure the direction is.
     """
     widths = np.array([2 * _PAD + _CHAR * len(shorten(name)) for name in names])
     frame = _fitting_frame(adjacency, widths)
     ports = _ports(frame)
     parts = []
     for edge, route in frame.layout.routes.items():
-        p = math.nan if pvalues is None else float(pvalues[edge])
-        tip = f"{names[edge[0]]} → {names[edge[1]]}, {describe_p(p)}"
-        parts.append(_edge(frame, edge, route, ports, edge_strength(p), tip, (kinds or {}).get(edge, "")))
+        strength, head = edge_strength(_pvalue(pvalues, edge)), not directions.is_open(edge)
+        tip = _tip(names, edge, pvalues, directions)
+        parts.append(_edge(frame, edge, route, ports, strength, tip, (kinds or {}).get(edge, ""), head))
     parts += [_node(frame, node, name) for node, name in enumerate(names)]
     width, height = frame.size
     return Markup(
         '<svg class="graph" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}" height="{h:.0f}" '
         'style="min-width:{least:.0f}px" role="img" aria-label="Learned causal graph">{body}</svg>'
     ).format(w=width, h=height, least=min(width, max(0.62 * width, 300)), body=Markup("").join(parts))
+
+
+def _pvalue(pvalues: NDArray[np.float64] | None, edge: Edge) -> float:
+    return math.nan if pvalues is None else float(pvalues[edge])
+
+
+def _tip(names: Sequence[str], edge: Edge, pvalues: NDArray[np.float64] | None, directions: Directions) -> str:
+    """Return the tooltip of an edge, which is also its alternative text."""
+    direction = directions.phrase(edge)
+    words = f"{names[edge[0]]} → {names[edge[1]]}, {describe_p(_pvalue(pvalues, edge))}"
+    return f"{words}, {direction}" if direction else words
 
 
 def _fitting_frame(adjacency: NDArray[Any], widths: NDArray[np.float64]) -> _Frame:
@@ -131,32 +146,35 @@ def _edge(
     strength: float,
     tip: str,
     kind: str,
+    has_head: bool,
 ) -> Markup:
     course = route.copy()
     course[0] += [frame.half(edge[0])[0], ports[edge, 0]]
-    course[-1] += [-frame.half(edge[1])[0] - _HEAD / frame.gap, ports[edge, 1]]
+    course[-1] += [-frame.half(edge[1])[0] - has_head * _HEAD / frame.gap, ports[edge, 1]]
     pixels = [[frame.pixel(*point) for point in segment] for segment in bezier(course)]
     line = "M{:.1f} {:.1f}".format(*pixels[0][0])
     for segment in pixels:
         line += "C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in segment[1:])
     return Markup(
         '<g class="edge {kind}" opacity="{opacity:.2f}"><title>{tip}</title>'
-        '<path class="line" d="{line}" stroke-width="{width:.1f}"/><path class="head" d="{head}"/></g>'
+        '<path class="line" d="{line}" stroke-width="{width:.1f}"/>{head}</g>'
     ).format(
         kind=kind,
         opacity=0.5 + 0.5 * strength,
         tip=tip,
         line=line,
         width=1.2 + 1.8 * strength,
-        head=_head(frame, *pixels[-1][-1]),
+        head=_head(frame, *pixels[-1][-1]) if has_head else "",
     )
 
 
-def _head(frame: _Frame, x: float, y: float) -> str:
+def _head(frame: _Frame, x: float, y: float) -> Markup:
     half = _HEAD / 2
     if frame.across_page:
-        return f"M{x:.1f} {y - half:.1f}l{_HEAD} {half}l{-_HEAD} {half}z"
-    return f"M{x - half:.1f} {y:.1f}l{half} {_HEAD}l{half} {-_HEAD}z"
+        outline = f"M{x:.1f} {y - half:.1f}l{_HEAD} {half}l{-_HEAD} {half}z"
+    else:
+        outline = f"M{x - half:.1f} {y:.1f}l{half} {_HEAD}l{half} {-_HEAD}z"
+    return Markup('<path class="head" d="{d}"/>').format(d=outline)
 
 
 def _node(frame: _Frame, node: int, name: str) -> Markup:
@@ -189,6 +207,7 @@ def draw_matrix(
     names: Sequence[str],
     order: Sequence[int],
     pvalues: NDArray[np.float64] | None = None,
+    directions: Directions = UNKNOWN,
 ) -> Markup:
     """Return the adjacency matrix as SVG, rows (causes) and columns (effects) in the learned order.
 
@@ -198,12 +217,15 @@ def draw_matrix(
         As in `draw_graph`.
     order : sequence of int
         Column indices, causes first: all edges are then above the diagonal.
+    directions : Directions, optional
+        Open edges are hollow squares with a tooltip.
     """
     d = len(names)
     cell = float(np.clip(860 / d, 3.5, 17))
     margin = 9 + 6.2 * max(len(shorten(name, 14)) for name in names) if cell >= 9 else 34.0
     side = margin + cell * d + 4
-    parts = [_matrix_frame(d, cell, margin), *_matrix_cells(adjacency, order, pvalues, cell, margin)]
+    parts = [_matrix_frame(d, cell, margin)]
+    parts += _matrix_cells(adjacency, names, order, pvalues, directions, cell, margin)
     parts += _matrix_labels([names[node] for node in order], cell, margin)
     return Markup(
         '<svg class="matrix" viewBox="0 0 {side:.0f} {side:.0f}" width="{side:.0f}" height="{side:.0f}" '
@@ -221,26 +243,47 @@ def _matrix_frame(d: int, cell: float, margin: float) -> Markup:
 
 def _matrix_cells(
     adjacency: NDArray[Any],
+    names: Sequence[str],
     order: Sequence[int],
     pvalues: NDArray[np.float64] | None,
+    directions: Directions,
     cell: float,
     margin: float,
 ) -> list[Markup]:
-    """One path per strength, not one element per cell: thousands of edges stay small."""
+    """One path per strength, not one element per cell: thousands of edges stay small. Only open ones have their own."""
     squares: list[list[str]] = [[] for _ in range(_STRENGTHS)]
+    hollow = []
     for row, cause in enumerate(order):
         for column in np.flatnonzero(adjacency[cause][np.asarray(order)]).tolist():
-            p = math.nan if pvalues is None else float(pvalues[cause, order[column]])
-            level = min(int(edge_strength(p) * _STRENGTHS), _STRENGTHS - 1)
+            edge = cause, order[column]
+            level = min(int(edge_strength(_pvalue(pvalues, edge)) * _STRENGTHS), _STRENGTHS - 1)
             x, y, side = margin + column * cell, margin + row * cell, cell - min(1, cell / 5)
-            squares[level].append(f"M{x:.1f} {y:.1f}h{side:.1f}v{side:.1f}h{-side:.1f}z")
-    return [
-        Markup('<path class="cells" opacity="{o:.2f}" d="{d}"/>').format(
-            o=0.4 + 0.6 * level / (_STRENGTHS - 1), d="".join(paths)
-        )
+            if directions.is_open(edge):
+                hollow.append(_hollow(x, y, side, _opacity(level), _tip(names, edge, pvalues, directions)))
+            else:
+                squares[level].append(_square(x, y, side))
+    filled = [
+        Markup('<path class="cells" opacity="{o:.2f}" d="{d}"/>').format(o=_opacity(level), d="".join(paths))
         for level, paths in enumerate(squares)
         if paths
     ]
+    return filled + hollow
+
+
+def _opacity(level: int) -> float:
+    return 0.4 + 0.6 * level / (_STRENGTHS - 1)
+
+
+def _square(x: float, y: float, side: float) -> str:
+    return f"M{x:.1f} {y:.1f}h{side:.1f}v{side:.1f}h{-side:.1f}z"
+
+
+def _hollow(x: float, y: float, side: float, opacity: float, tip: str) -> Markup:
+    """Return the outline of a square; the path is inset by half of the stroke, which lies on both sides of it."""
+    stroke = max(1.0, side / 7)
+    return Markup(
+        '<g class="open" opacity="{o:.2f}"><title>{tip}</title><path d="{d}" stroke-width="{w:.1f}"/></g>'
+    ).format(o=opacity, tip=tip, d=_square(x + stroke / 2, y + stroke / 2, side - stroke), w=stroke)
 
 
 def _matrix_labels(names: list[str], cell: float, margin: float) -> list[Markup]:

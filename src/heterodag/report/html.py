@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heterodag.io.exports import GraphResult, edge_list, graph_result, ordered_layers
+from heterodag.io.exports import GraphResult, graph_result, ordered_layers, ranked_edges
 from heterodag.report.drawing import describe_p, draw_graph, draw_matrix, draw_qq
+from heterodag.report.mechanisms import mechanism_row
+from heterodag.viz.directions import Directions, describe_nats
 from heterodag.viz.summaries import Round, closeness, normal_quantiles, rounds, straightness
 
 if TYPE_CHECKING:
@@ -76,22 +78,26 @@ def render_report(
     result = graph_result(model)
     tolerance = float(result.settings.get("tolerance") or 0.0)
     history = [] if result.scores is None else rounds(result.scores)
-    kinds = _kinds(result, comparison)
+    kinds, directions = _kinds(result, comparison), Directions(result.direction_nats, result.open)
     panels, fits = _qq_panels(model, X, result)
     return _template().render(
         title=title,
         source=source,
         n_rows=len(X),
         names=result.names,
-        summary=_summary(result, len(X), history, tolerance, kinds, comparison, fits),
+        summary=_summary(result, len(X), kinds, comparison, directions, _cautions(history, tolerance, fits)),
         comparison=comparison,
         layers=ordered_layers(result),
         settings=result.settings,
         versions=result.versions,
-        edges=_edge_rows(result, kinds)[:MAX_EDGE_ROWS],
+        edges=_edge_rows(result, kinds, directions)[:MAX_EDGE_ROWS],
         n_edges=int(np.count_nonzero(result.adjacency)),
         alpha=result.settings.get("alpha"),
-        **_pictures(result, kinds),
+        evidence_known=result.nats is not None,
+        directions=directions,
+        mechanisms=[mechanism_row(mechanism) for mechanism in result.mechanisms or ()],
+        flexible_noise=any(mechanism["noise"] == "flexible" for mechanism in result.mechanisms or ()),
+        **_pictures(result, kinds, directions),
         **_score_tables(result, history, tolerance),
         **panels,
     )
@@ -120,25 +126,26 @@ def _kinds(result: GraphResult, comparison: Comparison | None) -> dict[tuple[int
 def _summary(
     result: GraphResult,
     n_rows: int,
-    history: list[Round],
-    tolerance: float,
     kinds: dict[tuple[int, int], str],
     comparison: Comparison | None,
-    fits: list[float],
+    directions: Directions,
+    cautions: list[str],
 ) -> list[str]:
     """Return what was found, in sentences for people who know their variables and not the method."""
-    edges = edge_list(result)
+    edges = ranked_edges(result)
     alpha = result.settings.get("alpha")
     level = "" if alpha is None else f" at alpha {alpha:g}"
     size = f"{_count(len(result.names), 'variable')}, {_count(n_rows, 'row')}"
     said = [f"{size}; {_count(len(edges), 'edge')}{level}."]
     if edges and not math.isnan(edges[0][2]):
         first, last, p = edges[0]
-        said.append(f"The edge with the strongest evidence is {first} → {last} ({describe_p(p)}).")
+        strongest = f"{result.names[first]} → {result.names[last]} ({describe_p(p)})"
+        said.append(f"The edge with the strongest evidence is {strongest}.")
+    said += directions.summary(len(edges))
     into, out = (np.asarray(result.adjacency.any(axis=axis)) for axis in (0, 1))
     said += _named("Causes that nothing else in the table was found to influence", result, ~into & out)
     said += _named("Without any edge", result, ~into & ~out)
-    said += _cautions(history, tolerance, fits)
+    said += cautions
     if comparison is not None:
         counts = [sum(kind == wanted for kind in kinds.values()) for wanted in ("known", "turned", "new")]
         said.append(
@@ -182,27 +189,31 @@ def _close_margin(tolerance: float) -> float:
     return _CLOSE * (tolerance if tolerance > 0 else 1e-4)
 
 
-def _edge_rows(result: GraphResult, kinds: dict[tuple[int, int], str]) -> list[dict[str, str]]:
-    place = {name: k for k, name in enumerate(result.names)}
+def _edge_rows(
+    result: GraphResult, kinds: dict[tuple[int, int], str], directions: Directions
+) -> list[dict[str, str]]:
     words = {"known": "yes", "turned": "reversed", "new": "no"}
     return [
         {
-            "cause": cause,
-            "effect": effect,
+            "cause": result.names[i],
+            "effect": result.names[j],
             "p": describe_p(p).removeprefix("p = ").removeprefix("p "),
-            "kind": words.get(kinds.get((place[cause], place[effect]), ""), ""),
+            "nats": "" if result.nats is None else describe_nats(float(result.nats[i, j])),
+            "direction": directions.cell((i, j)),
+            "kind": words.get(kinds.get((i, j), ""), ""),
         }
-        for cause, effect, p in edge_list(result)
+        for i, j, p in ranked_edges(result)
     ]
 
 
-def _pictures(result: GraphResult, kinds: dict[tuple[int, int], str]) -> dict[str, Any]:
+def _pictures(result: GraphResult, kinds: dict[tuple[int, int], str], directions: Directions) -> dict[str, Any]:
     d, n_edges = len(result.names), int(np.count_nonzero(result.adjacency))
     drawn = d <= MAX_DRAWN_NODES and n_edges <= MAX_DRAWN_EDGES
     order = result.order if result.order is not None else range(d)
-    matrix = draw_matrix(result.adjacency, result.names, list(order), result.pvalues)
+    matrix = draw_matrix(result.adjacency, result.names, list(order), result.pvalues, directions)
+    graph = draw_graph(result.adjacency, result.names, result.pvalues, kinds, directions) if drawn else None
     return {
-        "graph": draw_graph(result.adjacency, result.names, result.pvalues, kinds) if drawn else None,
+        "graph": graph,
         "matrix": matrix if not drawn or d >= MIN_MATRIX_NODES else None,
     }
 

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from heterodag.core.densities import Density
 from heterodag.core.design import Basis, Design, linear_basis
 from heterodag.core.gaussian import Array, Form
 from heterodag.core.layout import Coefficients
@@ -91,6 +92,7 @@ class LinearFit(Fit):
     theta: Array
     basis: Basis = linear_basis
     strengths: Array | None = None
+    noise: Density | None = None
 
     @property
     def shape(self) -> Coefficients:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heterodag.errors import ParameterError
+from heterodag.viz.directions import UNKNOWN, Directions
 from heterodag.viz.layout import GraphLayout, bezier, layered_layout
 from heterodag.viz.summaries import edge_strength, normal_quantiles, rounds
 
@@ -32,7 +33,8 @@ def plot_graph(model_or_adjacency: Any, names: Sequence[str] | None = None, ax: 
     Parameters
     ----------
     model_or_adjacency : fitted estimator or array-like of shape (d, d)
-        The graph; ``adjacency[i, j] == 1`` means i -> j. A smaller p-value makes a darker arrow.
+        The graph; ``adjacency[i, j] == 1`` means i -> j. A smaller p-value makes a darker arrow; an edge whose direction
+        is open (``open_`` of the model) is dashed and has no arrowhead.
     names : sequence of str, optional
         Labels in place of the model's own, or of x0, x1, ... .
     ax : matplotlib Axes, optional
@@ -50,7 +52,8 @@ def plot_graph(model_or_adjacency: Any, names: Sequence[str] | None = None, ax: 
     labels = _labels(model, names, len(adjacency))
     found = getattr(model, "pvalues_", None)
     pvalues = np.full(adjacency.shape, np.nan) if found is None else found
-    return draw_dag(adjacency, labels, lambda edge: edge_strength(float(pvalues[edge])), ax)[0]
+    directions = Directions(open=getattr(model, "open_", None))
+    return draw_dag(adjacency, labels, lambda edge: edge_strength(float(pvalues[edge])), ax, directions=directions)[0]
 
 
 def draw_dag(
@@ -59,12 +62,13 @@ def draw_dag(
     strength: Callable[[tuple[int, int]], float],
     ax: Axes | None = None,
     row_height: float = 0.9,
+    directions: Directions = UNKNOWN,
 ) -> tuple[Axes, GraphLayout]:
-    """Draw a DAG in layers, causes on top, each edge as firm as its strength from 0 to 1 says."""
+    """Draw a DAG in layers, causes on top, each edge as firm as its strength from 0 to 1 says; open ones headless."""
     layout = layered_layout(adjacency, [0.35 + 0.11 * min(len(label), 16) for label in labels])
     ax = _axes((min(3 + layout.extent, 16), min(1.5 + row_height * layout.n_ranks, 16))) if ax is None else ax
     for edge, route in layout.routes.items():
-        _draw_arrow(ax, route, strength(edge))
+        _draw_arrow(ax, route, strength(edge), directions.is_open(edge))
     for node, label in enumerate(labels):
         _draw_node(ax, layout.across[node], -float(layout.rank[node]), label)
     ax.set_axis_off()
@@ -87,7 +91,7 @@ def _axes(size: tuple[float, float]) -> Axes:
     return Figure(figsize=size, layout="constrained").add_subplot()
 
 
-def _draw_arrow(ax: Axes, route: Any, strength: float) -> None:
+def _draw_arrow(ax: Axes, route: Any, strength: float, is_open: bool) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -97,7 +101,10 @@ def _draw_arrow(ax: Axes, route: Any, strength: float) -> None:
     curve = bezier(ends)[:, :, ::-1] * [1, -1]
     vertices = np.concatenate([curve[0, :1], curve[:, 1:].reshape(-1, 2)])
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(vertices) - 1)
-    arrow = FancyArrowPatch(path=Path(vertices, codes), arrowstyle="-|>", mutation_scale=11, color=_EDGE)
+    style = "-" if is_open else "-|>"
+    arrow = FancyArrowPatch(path=Path(vertices, codes), arrowstyle=style, mutation_scale=11, color=_EDGE)
+    if is_open:  # dashed as well: where it meets the arrows of other causes, a missing head does not show
+        arrow.set_linestyle((0, (4, 2)))
     arrow.set_linewidth(0.8 + 1.6 * strength)
     arrow.set_alpha(0.35 + 0.6 * strength)
     ax.add_patch(arrow)

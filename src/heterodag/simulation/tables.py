@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from heterodag.core.graph import Adjacency, Order, as_adjacency, topological_order
 from heterodag.errors import ParameterError, check_choice, check_integer
+from heterodag.simulation.worlds import MEANS, NOISES, SPREADS, draw_noise, world
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 Seed: TypeAlias = int | Generator | np.random.RandomState | SeedSequence | None
 
 GRAPHS = ("ER", "SF")
+#: The paper's mechanisms.
 MECHANISMS = ("linear", "nonlinear")
 VERSIONS = ("text", "code")
 SLOPES = (0.2, 0.5)
@@ -62,7 +64,7 @@ class SimulatedData:
     graph, degree : str and int, or None
         The kind of random graph; None when the graph was given.
     mechanism : str
-        "linear" or "nonlinear".
+        "linear" or "nonlinear" (the paper's), "none", "straight" or "curved".
     version : str
         "text" or "code".
     seed : int or None
@@ -101,10 +103,12 @@ def simulate(
     mechanism: str = "linear",
     random_state: Seed = 0,
     *,
+    spread: str | None = None,
+    noise: str = "normal",
     adjacency: Any = None,
     version: str = "text",
 ) -> SimulatedData:
-    """Simulate a table from a heteroscedastic causal model on a random DAG, as in the paper's experiments.
+    """Simulate a table from a heteroscedastic causal model on a random DAG: the paper's, or a world by name.
 
     Parameters
     ----------
@@ -116,10 +120,17 @@ def simulate(
         Erdos-Renyi or scale-free; see `simulate_graph`.
     degree : int, default=1
         Edges per variable: the k of ER-k and SF-k.
-    mechanism : {"linear", "nonlinear"}, default="linear"
-        How the natural parameters depend on the parents.
+    mechanism : {"linear", "nonlinear", "none", "straight", "curved"}, default="linear"
+        The first two are the paper's: how the natural parameters depend on the parents. The others say how the mean
+        does, with a spread of its own.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
         Source of randomness; None draws a fresh seed. The global NumPy state is never used.
+    spread : {"constant", "straight", "curved"}, optional
+        How the logarithm of the standard deviation depends on the parents; "constant" by default. Only with the
+        mechanisms "none", "straight" and "curved": the paper's have a spread already.
+    noise : {"normal", "exponential", "laplace", "t", "uniform", "bimodal", "gumbel", "mixed"}, default="normal"
+        Distribution of the noise, with mean 0 and variance 1; "t" has five degrees of freedom, and "mixed" draws one of
+        the others, the normal one excepted, for every variable.
     adjacency : array-like of shape (d, d), optional
         A DAG of your own, used as it is in place of a random one; `graph` and `degree` are then not used.
     version : {"text", "code"}, default="text"
@@ -148,6 +159,11 @@ def simulate(
     out: the scaling cancels them. Its logarithm crashes on roots; here roots need no function. A sum that is
     constant over the sample becomes 0.
 
+    Worlds by name: every parent, standardised, adds to the mean an effect of standard deviation 0.7 to 1.3 and to the
+    log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none) divided by the root of the number of parents, and not growing beyond 3 standard deviations of the parent. Curves are
+    two sines, a sigmoid, a bump times a line, or two straight pieces. Where the spread is average, the noise has a
+    standard deviation between 0.6 and 1.2.
+
     The graph, the mechanisms and the noise have streams of their own: with the same seed, another `n` keeps
     the graph, the slopes and the functions, and a larger `n` keeps the noise of the first rows (`X` itself
     changes, as the scaling is over the sample).
@@ -160,19 +176,20 @@ def simulate(
     ((500, 10), 16)
     """
     rows, columns = check_integer("n", n, low=2), check_integer("d", d, low=1)
-    check_choice("mechanism", mechanism, MECHANISMS)
-    check_choice("version", version, VERSIONS)
+    kind = _check_kind(mechanism, spread, version)
+    check_choice("noise", noise, NOISES)
     graph_rng, mechanism_rng, noise_rng = _streams(random_state)
     given = adjacency is not None
     true = _given_graph(adjacency, columns) if given else _random_graph(columns, graph, degree, graph_rng)
     order = topological_order(true)
-    noise = noise_rng.standard_normal((rows, columns))
-    X, mean, scale = _observations(true, order, noise, (mechanism, version), mechanism_rng)
+    drawn = draw_noise(noise, (rows, columns), noise_rng, noise_rng.spawn(1)[0])
+    make = _observations if mechanism in MECHANISMS else world
+    X, mean, scale = make(true, order, drawn, kind, mechanism_rng)
     return SimulatedData(
         X=X,
         adjacency=true,
         order=order,
-        noise=noise,
+        noise=drawn,
         mean=mean,
         scale=scale,
         graph=None if given else graph,
@@ -181,6 +198,20 @@ def simulate(
         version=version,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
     )
+
+
+def _check_kind(mechanism: str, spread: str | None, version: str) -> tuple[str, str]:
+    """Return what the generator of the mechanism wants to know: its version, or its spread."""
+    check_choice("mechanism", mechanism, (*MECHANISMS, *MEANS))
+    check_choice("version", version, VERSIONS)
+    if mechanism in MEANS:
+        return mechanism, check_choice("spread", "constant" if spread is None else spread, SPREADS)
+    if spread is not None:
+        raise ParameterError(
+            "spread", f"not be given with the mechanism '{mechanism}'", spread,
+            "It has the paper's spread; use 'none', 'straight' or 'curved' for one by name.",
+        )  # fmt: skip
+    return mechanism, version
 
 
 def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: Seed = 0) -> Adjacency:

@@ -1,0 +1,70 @@
+"""The page on worlds is the one its stored rows make, and the rows are what it says they are."""
+
+from pathlib import Path
+
+import pytest
+
+from rows import RESULTS, read
+from worlds import KEY, METHODS, WORLDS, sample, tables
+from worlds_page import page, paired, per_edge, pick
+
+ROOT = Path(__file__).resolve().parents[2]
+RIVALS = [name for name in METHODS if not name.startswith("HOST")]
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return read(RESULTS / "worlds.csv")
+
+
+def test_the_page_is_the_one_these_rows_make(stored):
+    assert (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8") == page(stored)
+
+
+def test_every_rival_has_every_table_of_the_main_setting_once(stored):
+    keys = [tuple(row[key] for key in KEY) for row in stored]
+    assert len(set(keys)) == len(keys)
+    wanted = {(world, *map(str, table), name) for world in WORLDS for table in tables("main") for name in RIVALS}
+    assert wanted <= set(keys)
+
+
+def test_all_methods_saw_the_same_tables(stored):
+    marks, graphs = {}, {}
+    for row in stored:
+        table = (row["graph"], row["d"], row["seed"])
+        marks.setdefault((row["world"], row["n"], *table), set()).add(row["table"])
+        graphs.setdefault(table, set()).add(row["table"].split("-")[0])
+    assert all(len(found) == 1 for found in marks.values())
+    # One graph per table number, in all worlds and at all numbers of rows.
+    assert all(len(found) == 1 for found in graphs.values())
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_generator_still_makes_these_tables(stored, world):
+    from alternatives import checksum
+
+    graph, n, d, seed = tables("main")[0]
+    row = next(row for row in pick(stored, "main", world) if row["seed"] == str(seed))
+    assert checksum(*sample(world, graph, n, d, seed)) == row["table"]
+
+
+def test_counts_fit_together(stored):
+    for row in stored:
+        if row["error"]:
+            continue
+        shd, strict, drawn, wrong, open_ = (int(row[key]) for key in ("shd", "shd_strict", "drawn", "wrong", "open"))
+        assert 0 <= wrong <= drawn
+        assert shd <= strict <= shd + open_
+        # A true edge against the order is missing or reversed in the graph, unless it was left open.
+        assert row["order_divergence"] == "" or strict >= int(row["order_divergence"])
+
+
+@pytest.mark.parametrize(
+    ("world", "better", "worse"),
+    [("straight/constant/mixed", "DirectLiNGAM", "CAM"), ("curved/constant/normal", "CAM", "DirectLiNGAM")],
+)
+def test_methods_win_where_their_assumptions_hold(stored, world, better, worse):
+    """A generator or a reader of graphs gone wrong would end this: more than three standard errors, and nearly perfect."""
+    gap, error = paired(stored, "main", world, (worse, better))
+    assert gap > 3 * error > 0
+    assert per_edge("shd")(pick(stored, "main", world, better)) < 0.15

@@ -1,0 +1,255 @@
+"""The page of benchmarks/worlds.py: tables and sentences made from its rows alone."""
+
+import numpy as np
+
+from worlds import FIRST_SEED, METHODS, SETTINGS, WORLDS, tables
+
+INVISIBLE = "straight/constant/normal"
+#: HOST is near the best if its SHD per true edge is at most this much above the lowest.
+NEAR = 0.05
+HEAD = """# Whatever the world
+
+Nobody knows how the variables of a real table act on each other. Causes may move the mean of an effect, its spread or
+both, along straight lines or curves, with noise of any shape. This page compares HOST and seven other methods in twelve
+simulated worlds. Several methods are right for some of these worlds and wrong for others.
+
+Made by `python benchmarks/worlds.py` from benchmarks/results/worlds.csv, which the same command with `run` makes; its first
+lines say how lingam gets an environment of its own."""
+WORDS = """\
+## The worlds
+
+Names say how the causes act on the *mean* of their effect, how on its *spread*, and what the *noise* is:
+
+- mean: *straight* (proportional to the cause), *curved* (waves, steps, bumps, bends) or *none* (not at all);
+- spread: *constant* (not at all), *straight* or *curved* (the logarithm of the standard deviation);
+- noise: *normal*, or *mixed* (exponential, Laplace, t, uniform, two-humped or Gumbel, drawn for every variable).
+
+*paper/linear* and *paper/nonlinear* are the two simulations of HOST's paper: causes move mean and spread strongly, the noise
+is normal. straight/constant/mixed is what LiNGAM assumes, curved/constant/normal what CAM assumes. In
+straight/constant/normal many directions cannot be seen in the data at all.
+
+{tables}
+
+Table t has graph number t modulo 4 of ER-1, ER-2, SF-1, SF-2 and the seed {seed} + t in every world. So it has
+the same graph in all worlds, whatever the number of rows. Choices in HOST were made on other seeds.
+
+**Every column is scaled to variance 1.** The columns of simulated tables grow along the causal order, which gives it away;
+units of real data do not. The order of VarSort then is a random one and shows what chance gives. All methods run with their
+defaults; PC (partial correlations at 0.05) and GES (BIC) are causal-learn's. VarSort and EqVar have no edge test of their
+own and take HOST's. "HOST.paper" is HOST with the paper's order and its linear natural parameters,
+`HOST(refine=False, selection="likelihood-full", parametrization="linear", form="natural")`. Its edges come from a likelihood
+test; `HOST.paper()` in the package has the paper's neural test, which is too slow for these tables.
+
+## How to read the numbers
+
+- **SHD** (structural Hamming distance): count the corrections that turn the found graph into the true one. A missing arrow
+  is drawn, a false one is deleted, a reversed one is turned round; each is one correction. The sum over all tables of
+  a world is divided by the number of true arrows. 0 is perfect. An empty graph has 1, so above 1 it would have been better
+  to draw nothing.
+- **Order divergence**: methods other than PC and GES also line the variables up, causes before effects. This is
+  the share of true arrows whose effect stands before its cause. 0 is perfect; a random line-up gives 0.5.
+- **Open edges**: PC and GES leave some edges without a direction, and so may HOST. In SHD an open edge counts as right if
+  the two variables are joined in truth, and as one correction if not: the best case for these methods. A table
+  further down counts every open edge as wrong.
+- **Skeleton F1**: are the right pairs joined, whatever the direction? 1 is perfect; the mean over tables.
+- **Seconds**: median processor time of a fit on one core, without imports. The machine had other work: read them as orders
+  of magnitude.
+
+The best figure of each world is bold. A fit may take 120 s. Where a method did not finish all tables, their number
+stands in brackets."""
+ARROWS = """\
+## When directions are invisible
+
+In {world} reversing an arrow often changes nothing in the data, and its direction should be left
+open. The last column is the share of the arrowheads drawn that the truth does not have: the arrow goes the other way, or
+the pair is not joined."""
+STRICT = """\
+## If an open edge counts as wrong
+
+SHD per true edge again, for the methods that leave edges open. Every open edge is one correction now: the worst case."""
+TITLES = {"n200": "Fewer rows", "n5000": "More rows", "d50": "More columns"}
+
+
+def pick(rows, setting, world=None, method=None):
+    n, d, _ = SETTINGS[setting]
+    return [
+        row for row in rows
+        if (row["n"], row["d"]) == (str(n), str(d)) and world in (None, row["world"]) and method in (None, row["method"])
+    ]  # fmt: skip
+
+
+def finished(rows, key):
+    """Return the rows that have a value of `key`."""
+    return [row for row in rows if not row["error"] and row[key] != ""]
+
+
+def per_edge(key):
+    def value(rows):
+        good = finished(rows, key)
+        return sum(float(row[key]) for row in good) / sum(int(row["edges"]) for row in good) if good else np.nan
+
+    return value
+
+
+def over_tables(key, average):
+    def value(rows):
+        good = finished(rows, key)
+        return float(average([float(row[key]) for row in good])) if good else np.nan
+
+    return value
+
+
+def wrong_share(rows):
+    good = finished(rows, "drawn")
+    return sum(int(row["wrong"]) for row in good) / max(1, sum(int(row["drawn"]) for row in good)) if good else np.nan
+
+
+def text(value, form=".2f"):
+    return "" if np.isnan(value) else format(value, form)
+
+
+def methods_of(rows):
+    """Return the methods that have finished a table, in the order of the tables."""
+    ran = {row["method"] for row in rows if not row["error"]}
+    return [method for method in METHODS if method in ran]
+
+
+def bold_best(cells, values, best, form=".2f"):
+    """Return the cells, those that read like the best one in bold."""
+    top = text(best([value for value in values if not np.isnan(value)], default=np.nan), form)
+    marks = [top != "" and text(value, form) == top for value in values]
+    return [f"**{cell}**" if mark else cell for cell, mark in zip(cells, marks, strict=True)]
+
+
+def table(rows, setting, value, best=min, form=".2f", methods=None):
+    """Return the lines of a table, one line per world and one column per method."""
+    mine = pick(rows, setting)
+    methods = methods_of(mine) if methods is None else methods
+    methods = [name for name in methods if not np.isnan(value(pick(mine, setting, None, name)))]
+    lines = [f"| world | {' | '.join(methods)} |", "|---|" + "---:|" * len(methods)]
+    for world in WORLDS:
+        values, cells = [], []
+        for method in methods:
+            some = pick(mine, setting, world, method)
+            good, all_of_them = sum(not row["error"] for row in some), len(tables(setting))
+            values.append(value(some))
+            cells.append(text(values[-1], form) + (f" ({good})" if 0 < good < all_of_them else ""))
+        if any(cells):
+            lines.append(f"| {world} | {' | '.join(bold_best(cells, values, best, form) if best else cells)} |")
+    return lines
+
+
+def paired(rows, setting, world, pair, key="shd"):
+    """Return the difference per true edge, the first method minus the second, on tables of both; and its standard error."""
+    one, other = ({row["seed"]: row for row in finished(pick(rows, setting, world, name), key)} for name in pair)
+    seeds = sorted(one.keys() & other.keys())
+    if len(seeds) < 2:
+        return np.nan, np.nan
+    edges = np.array([float(one[seed]["edges"]) for seed in seeds])
+    gaps = np.array([float(one[seed][key]) - float(other[seed][key]) for seed in seeds])
+    mean = gaps.sum() / edges.sum()
+    error = np.sqrt(len(seeds) / (len(seeds) - 1) * ((gaps - mean * edges) ** 2).sum()) / edges.sum()
+    return float(mean), float(error)
+
+
+def losses(rows, setting, key):
+    """Return the number of worlds with rows of HOST, and a line on each where it is neither the best nor near it."""
+    value, lines, count = per_edge(key), [], 0
+    for world in WORLDS:
+        found = {name: value(pick(rows, setting, world, name)) for name in METHODS}
+        own, others = found.pop("HOST"), {name: figure for name, figure in found.items() if not np.isnan(figure)}
+        if np.isnan(own) or not others:
+            continue
+        count += 1
+        best = min(others, key=others.get)
+        if own > others[best] + NEAR:
+            gap, error = paired(rows, setting, world, ("HOST", best), key)
+            lines.append(f"- {world}: HOST {own:.2f}, {best} {others[best]:.2f}; difference {gap:.2f} ± {error:.2f}")
+    return count, lines
+
+
+def verdict(rows, setting):
+    """Return sentences: in which worlds HOST is neither the best by SHD nor near it."""
+    count, lines = losses(rows, setting, "shd")
+    if not count:
+        return ["HOST has no rows in this setting yet."]
+    strict = len(losses(rows, setting, "shd_strict")[1])
+    first = (
+        f"HOST has the lowest SHD per true edge, or is within {NEAR} of the lowest, in {count - len(lines)} of {count} "
+        f"worlds ({count - strict} if open edges count as wrong)."
+    )
+    if not lines:
+        return [first]
+    return [f"{first} The others, with the difference to the best method ± one standard error:", "", *lines]
+
+
+def described(rows):
+    """Return what the tables of the main setting are."""
+    n, d, per_graph = SETTINGS["main"]
+    edges = {row["seed"]: int(row["edges"]) for row in pick(rows, "main")}
+    return (
+        f"Tables of {d} columns and {n} rows, {len(tables('main'))} per world: {per_graph} on each kind of graph\n"
+        "(Erdős-Rényi and scale-free, with about one and about two edges per column), "
+        f"{sum(edges.values())} true edges together."
+    )
+
+
+def failures(rows, setting):
+    """Return one sentence per method that failed or was stopped on tables of a setting."""
+    lines = []
+    for method in METHODS:
+        mine = pick(rows, setting, None, method)
+        stopped = sum(row["error"] == "limit" for row in mine)
+        failed = sum(row["error"] not in ("", "limit") for row in mine)
+        for count, what in ((stopped, "was stopped by the time limit"), (failed, "ended with an error")):
+            if count:
+                lines.append(f"{method} {what} on {count} of {len(mine)} tables.")
+    return lines
+
+
+def arrows(rows):
+    """Return the lines on arrowheads where directions are invisible."""
+    lines = ["| method | arrowheads drawn per true edge | share wrong |", "|---|---:|---:|"]
+    some = pick(rows, "main", INVISIBLE)
+    methods = methods_of(some)
+    shares = [wrong_share(pick(some, "main", INVISIBLE, method)) for method in methods]
+    marked = bold_best([text(share) for share in shares], shares, min)
+    for method, share in zip(methods, marked, strict=True):
+        drawn = text(per_edge("drawn")(pick(some, "main", INVISIBLE, method)))
+        lines.append(f"| {method} | {drawn} | {share} |")
+    return lines
+
+
+def smaller(rows, setting):
+    """Return the section of a further setting, nothing if it has no rows."""
+    mine = pick(rows, setting)
+    if not methods_of(mine):
+        return []
+    n, d, per_graph = SETTINGS[setting]
+    count = f"{per_graph * 4} tables per world"
+    lines = ["", f"## {TITLES[setting]}: n = {n}, d = {d}", "", f"SHD per true edge, {count}.", ""]
+    lines += [*table(mine, setting, per_edge("shd")), ""]
+    seconds = [
+        f"{method} {over_tables('seconds', np.median)(pick(mine, setting, None, method)):.2g}"
+        for method in methods_of(mine)
+    ]
+    lines += [f"Median seconds: {', '.join(seconds)}.", *failures(mine, setting), "", *verdict(mine, setting)]
+    return lines
+
+
+def page(rows):
+    lines = [HEAD, "", "## In short", "", *verdict(rows, "main"), ""]
+    lines += [WORDS.format(tables=described(rows), seed=FIRST_SEED), *failures(rows, "main"), ""]
+    for title, value, best, form in (
+        ("SHD per true edge", per_edge("shd"), min, ".2f"),
+        ("Order divergence per true edge", per_edge("order_divergence"), min, ".2f"),
+        ("Skeleton F1", over_tables("skeleton_f1", np.mean), max, ".2f"),
+        ("Seconds", over_tables("seconds", np.median), min, ".2g"),
+    ):
+        lines += [f"## {title}", "", *table(rows, "main", value, best, form), ""]
+    lines += [ARROWS.format(world=INVISIBLE), "", *arrows(rows), ""]
+    leaving = [name for name in METHODS if any(int(row["open"] or 0) for row in pick(rows, "main", None, name))]
+    lines += [STRICT, "", *table(rows, "main", per_edge("shd_strict"), best=None, methods=leaving)]
+    for setting in TITLES:
+        lines += smaller(rows, setting)
+    return "\n".join(lines) + "\n"
