@@ -55,8 +55,8 @@ test; `HOST.paper()` in the package has the paper's neural test, which is too sl
 - **Seconds**: median processor time of a fit on one core, without imports. The machine had other work: read them as orders
   of magnitude.
 
-The best figure of each world is bold. A fit may take 120 s. Where a method did not finish all tables, their number
-stands in brackets."""
+The best figure of each world is bold. A fit may take 120 s. Where a method finished only some of the tables, their
+number stands in brackets, and the figure is not compared: unfinished tables are hard ones."""
 ARROWS = """\
 ## When directions are invisible
 
@@ -121,6 +121,16 @@ def bold_best(cells, values, best, form=".2f"):
     return [f"**{cell}**" if mark else cell for cell, mark in zip(cells, marks, strict=True)]
 
 
+def complete(rows, setting):
+    """Say whether a method finished all tables of a world: those it does not finish are the hard ones."""
+    return sum(not row["error"] for row in rows) == len(tables(setting))
+
+
+def unfinished(rows):
+    good = sum(not row["error"] for row in rows)
+    return f" ({good})" if good else ""
+
+
 def table(rows, setting, value, best=min, form=".2f", methods=None):
     """Return the lines of a table, one line per world and one column per method."""
     mine = pick(rows, setting)
@@ -131,9 +141,9 @@ def table(rows, setting, value, best=min, form=".2f", methods=None):
         values, cells = [], []
         for method in methods:
             some = pick(mine, setting, world, method)
-            good, all_of_them = sum(not row["error"] for row in some), len(tables(setting))
-            values.append(value(some))
-            cells.append(text(values[-1], form) + (f" ({good})" if 0 < good < all_of_them else ""))
+            whole = complete(some, setting)
+            values.append(value(some) if whole else np.nan)
+            cells.append(text(value(some), form) + ("" if whole else unfinished(some)))
         if any(cells):
             lines.append(f"| {world} | {' | '.join(bold_best(cells, values, best, form) if best else cells)} |")
     return lines
@@ -156,8 +166,9 @@ def losses(rows, setting, key):
     """Return the number of worlds with rows of HOST, and a line on each where it is neither the best nor near it."""
     value, lines, count = per_edge(key), [], 0
     for world in WORLDS:
-        found = {name: value(pick(rows, setting, world, name)) for name in METHODS}
-        own, others = found.pop("HOST"), {name: figure for name, figure in found.items() if not np.isnan(figure)}
+        picked = {name: pick(rows, setting, world, name) for name in METHODS}
+        others = {name: value(some) for name, some in picked.items() if complete(some, setting)}
+        own = others.pop("HOST", np.nan)
         if np.isnan(own) or not others:
             continue
         count += 1
@@ -172,7 +183,7 @@ def verdict(rows, setting):
     """Return sentences: in which worlds HOST is neither the best by SHD nor near it."""
     count, lines = losses(rows, setting, "shd")
     if not count:
-        return ["HOST has no rows in this setting yet."]
+        return ["HOST has not finished all tables of any world in this setting yet."]
     strict = len(losses(rows, setting, "shd_strict")[1])
     first = (
         f"HOST has the lowest SHD per true edge, or is within {NEAR} of the lowest, in {count - len(lines)} of {count} "
@@ -203,7 +214,7 @@ def failures(rows, setting):
         failed = sum(row["error"] not in ("", "limit") for row in mine)
         for count, what in ((stopped, "was stopped by the time limit"), (failed, "ended with an error")):
             if count:
-                lines.append(f"{method} {what} on {count} of {len(mine)} tables.")
+                lines.append(f"{method} {what} on {count} of the {len(mine)} tables it was given.")
     return lines
 
 

@@ -31,62 +31,68 @@ _LEAST_REACH = 8.0
 _STEPS, _ENOUGH = 25, 1e-7
 #: Longest step in the natural parameters.
 _LONGEST = 4.0
+#: Where the features for sharp edges have their steps (as uniform or exponential noise has edges), and how wide these are.
+_EDGES, _EDGE_WIDTH = np.linspace(-1.9, 1.9, 8), 0.35
+#: Sizes of the two families: smooth densities, and those with edges. Two features of each are mean and variance, which the
+#: normal density has as well.
+SMOOTH, SHARP = 7, 7 + len(_EDGES)
 _LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
-def raw_features(x: Array) -> Array:
-    """Return the features (..., features) at points (...): even and odd ones for the tails and for the centre."""
-    root, bump = np.sqrt(1.0 + x * x), np.exp(-0.5 * x * x)
-    return np.stack([x, x * x, root, np.log(root), x / root, bump, x * bump], axis=-1)
+def raw_features(x: Array, size: int) -> Array:
+    """Return the first features (size, ...) at points (...): tails first, then the centre, then sharp edges."""
+    out, square = np.empty((size, *x.shape)), x * x
+    root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6] = x, square, root, np.log(root), x / root, bump, x * bump
+    for k in range(SMOOTH, size):
+        np.tanh((x - _EDGES[k - SMOOTH]) / _EDGE_WIDTH, out=out[k])
+    return out
 
 
 def raw_slopes(x: Array) -> Array:
     """Return the derivatives of the features (..., features) at points (...)."""
     square = x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
-    one = np.ones_like(x)
-    return np.stack(
-        [one, 2.0 * x, x / root, x / (1.0 + square), 1.0 / root**3, -x * bump, (1.0 - square) * bump], axis=-1
-    )
-
-
-#: Features beyond mean and variance: what a density costs more than the normal one, which has these two.
-EXTRA = raw_features(np.zeros(1)).shape[-1] - 2
+    smooth = [np.ones_like(x), 2.0 * x, x / root, x / (1.0 + square), 1.0 / root**3, -x * bump, (1.0 - square) * bump]
+    edges = (1.0 - np.tanh((x[..., None] - _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH
+    return np.concatenate([np.stack(smooth, axis=-1), edges], axis=-1)
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """Points, the logarithms of their weights times the normal density, and their orthonormal features (points, k)."""
+    """Points, logarithms of their weights times the normal density, orthonormal features, products of these."""
 
     x: Array
     log_weight: Array
     features: Array
+    products: Array
 
 
 @lru_cache(maxsize=1)
 def _orthonormal() -> tuple[Array, Array]:
     """Return centre (k,) and turn (k, k): `(phi - centre) @ turn` are orthonormal under the normal distribution."""
     x = np.linspace(-_LEAST_REACH, _LEAST_REACH, 4001)
-    weight, phi = np.exp(-0.5 * x * x), raw_features(x)
+    weight, phi = np.exp(-0.5 * x * x), raw_features(x, SHARP)
     weight /= weight.sum()
-    centre = weight @ phi
-    factor = np.linalg.cholesky(((phi - centre).T * weight) @ (phi - centre))
-    return centre, np.linalg.inv(factor).T
+    centre = phi @ weight
+    centred = phi - centre[:, None]
+    return centre, np.linalg.inv(np.linalg.cholesky((centred * weight) @ centred.T)).T
 
 
-def features(x: Array) -> Array:
-    """Return the orthonormal features (..., k) at points (...)."""
+def features(x: Array, size: int = SHARP) -> Array:
+    """Return the first orthonormal features (..., size) at points (...)."""
     centre, turn = _orthonormal()
-    return np.asarray((raw_features(x) - centre) @ turn)
+    return np.asarray(np.tensordot(raw_features(x, size), turn[:size, :size], (0, 0)) - centre[:size] @ turn[:size, :size])
 
 
 @lru_cache(maxsize=64)
-def _grid(reach: float) -> _Grid:
+def _grid(reach: float, size: int) -> _Grid:
     end = float(np.arcsinh(reach / _DENSE))
     t, step = np.linspace(-end, end, _POINTS, retstep=True)
     x = _DENSE * np.sinh(t)
     log_weight = -0.5 * x * x - _LOG_ROOT_2PI + np.log(_DENSE * np.cosh(t) * step)
-    return _Grid(x, log_weight, features(x))
+    phi = features(x, size)
+    return _Grid(x, log_weight, phi, (phi[:, :, None] * phi[:, None, :]).reshape(len(x), -1))
 
 
 def reach_of(farthest: Array) -> Array:
@@ -112,22 +118,12 @@ class Density:
 
     def log_ratio(self, x: Array) -> Array:
         """Return `ln f(x)` minus the logarithm of the standard normal density."""
-        return np.asarray(features(x) @ self.theta - self.log_z)
+        return np.asarray(features(x, len(self.theta)) @ self.theta - self.log_z)
 
     def slope(self, x: Array) -> Array:
         """Return minus the derivative of `ln f`: x itself for the normal density."""
-        return np.asarray(x - raw_slopes(x) @ (_orthonormal()[1] @ self.theta))
-
-    def informations(self) -> tuple[float, float, float]:
-        """Return the expectations of `psi^2`, `chi^2` and `psi chi`, with psi the slope and `chi = x psi - 1`.
-
-        They are the Fisher informations of location and log scale and what these share; 1, 2 and 0 for the normal density.
-        """
-        grid = _grid(self.reach)
-        weight = np.exp(grid.log_weight + grid.features @ self.theta - self.log_z)
-        psi = self.slope(grid.x)
-        chi = grid.x * psi - 1.0
-        return float(weight @ psi**2), float(weight @ chi**2), float(weight @ (psi * chi))
+        size = len(self.theta)
+        return np.asarray(x - raw_slopes(x)[..., :size] @ (_orthonormal()[1][:size, :size] @ self.theta))
 
     def quantile(self, p: Array) -> Array:
         """Return the points below which the noise lies with probabilities p."""
@@ -160,15 +156,21 @@ class Densities:
         return Density(self.theta[i], float(self.log_z[i]), float(self.reach[i]))
 
 
-def fit_densities(E: Array) -> Densities:
-    """Fit a density to every row (m, n) of residuals."""
+def price(n: int, size: int) -> float:
+    """Return what a density of that many features must gain (nats, all rows together): BIC, half of ln n for each."""
+    return 0.5 * (size - 2) * float(np.log(n))
+
+
+def fit_densities(E: Array, size: int = SMOOTH) -> Densities:
+    """Fit a density with the first `size` features to every row (m, n) of residuals."""
     m, n = E.shape
-    moments = features(E).mean(axis=1)
+    centre, turn = _orthonormal()
+    moments = (raw_features(E, size).mean(axis=2).T - centre[:size]) @ turn[:size, :size]
     reach = reach_of(np.abs(E).max(axis=1))
     theta, log_z = np.zeros(moments.shape), np.zeros(m)
-    for size in np.unique(reach):
-        own = reach == size
-        theta[own], log_z[own] = _newton(_grid(float(size)), moments[own], 1.0 / n)
+    for far in np.unique(reach):
+        own = reach == far
+        theta[own], log_z[own] = _newton(_grid(float(far), size), moments[own], 1.0 / n)
     gain = np.einsum("mk,mk->m", theta, moments) - log_z
     return Densities(theta, log_z, reach, gain)
 
@@ -190,7 +192,7 @@ def _newton(grid: _Grid, moments: Array, ridge: float) -> tuple[Array, Array]:
     for _ in range(_STEPS):
         mean = mass @ grid.features
         gradient = mean - moments[active] + ridge * theta[active]
-        second = np.einsum("mg,gk,gl->mkl", mass, grid.features, grid.features, optimize=True)
+        second = (mass @ grid.products).reshape(len(active), k, k)
         second -= mean[:, :, None] * mean[:, None, :]
         second.reshape(len(active), -1)[:, :: k + 1] += ridge + 1e-10
         step = -np.linalg.solve(second, gradient[:, :, None])[:, :, 0]

@@ -84,6 +84,7 @@ class SmoothSolution:
     loss : (m,) penalised loss, all rows together.
     edf : (m, 2, parents) effective coefficients of the curves.
     mean, spread : (m, p, p) penalised information of `a` and of `b`.
+    residuals : (m, n) standardised residuals.
     converged : (m,) whether the fit ended by itself.
     """
 
@@ -94,6 +95,7 @@ class SmoothSolution:
     edf: Array
     mean: Array
     spread: Array
+    residuals: Array
     converged: Mask
 
 
@@ -107,7 +109,7 @@ def fit_smoothly(
     m, p, k = len(b), b.shape[1], problem.parents
     found = SmoothSolution(
         np.zeros((m, p)), np.zeros((m, p)), strengths.copy(), np.full(m, np.inf), np.zeros((m, 2, k)),
-        np.zeros((m, p, p)), np.zeros((m, p, p)), np.zeros(m, bool),
+        np.zeros((m, p, p)), np.zeros((m, p, p)), np.zeros(problem.Y.shape), np.zeros(m, bool),
     )  # fmt: skip
     with np.errstate(all="ignore"):
         _Fit(problem, b, strengths, found, tolerance).run(max_steps)
@@ -172,11 +174,11 @@ class _Fit:
             normal[bad] = np.eye(p)
         self.inverse_a = np.linalg.inv(normal)
         a = np.matmul(self.inverse_a, moment[:, :, None])[:, :, 0]
-        residual = Y - np.matmul(a[:, None, :], Z)[:, 0]
-        square = precision * residual * residual
+        residual = np.exp(0.5 * s) * (Y - np.matmul(a[:, None, :], Z)[:, 0])
+        square = residual * residual
         self.excess = s - b[:, :1]
         self.excess = self.excess - np.clip(self.excess, -self.swing, self.swing)
-        self.a, self.normal, self.square = a, normal, square
+        self.a, self.normal, self.residual, self.square = a, normal, residual, square
         self.row_loss = 0.5 * (square.sum(axis=1) - s.sum(axis=1) + np.einsum("mn,mn->m", self.excess, self.excess))
         self.row_loss[bad] = np.inf
         self.value = self.row_loss + self._penalty_value(a, b)
@@ -251,6 +253,7 @@ class _Fit:
         to = self.where[done]
         found, p = self.found, self.b.shape[1]
         found.a[to], found.b[to], found.loss[to] = self.a[done], self.b[done], self.value[done]
+        found.residuals[to] = self.residual[done]
         found.strengths[to], found.converged[to] = self.strengths[done], converged
         if self.problem.parents and self.problem.blocks.shape[2]:
             found.edf[to] = self.edf[done]
@@ -260,7 +263,7 @@ class _Fit:
         rest = ~done
         self.problem, self.where = self.problem.take(rest), self.where[rest]
         for name in (
-            "gram", "strengths", "moves", "penalty", "inverse_b", "b", "a", "normal", "square", "excess", "row_loss",
+            "gram", "strengths", "moves", "penalty", "inverse_b", "b", "a", "normal", "residual", "square", "excess", "row_loss",
             "value", "inverse_a",
         ):  # fmt: skip
             setattr(self, name, getattr(self, name)[rest])

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import ndtr
+from scipy.stats import chi2, kstest, spearmanr
 
 from heterodag.core.graph import Adjacency
 from heterodag.ordering.result import OrderResult
@@ -90,3 +91,46 @@ def _tied(order: OrderResult, adjacency: Adjacency, labels: Sequence[str]) -> st
         f"'{labels[i]}' and '{labels[j]}'{more} depend on each other but were equally normal in the first round: "
         "the direction between them rests on a close call."
     )
+
+
+#: Level, over all variables together, at which residuals count as not described.
+MISFIT_LEVEL = 1e-3
+
+
+def doubts_of_mechanisms(
+    scores: LocalScores, adjacency: Adjacency, undecided: Adjacency | None, labels: Sequence[str]
+) -> list[str]:
+    """Return what remains to be said where mechanisms compete: variables that none fits, and arrows that are open."""
+    keys = [(j, parents_of(adjacency[:, j])) for j in range(adjacency.shape[0])]
+    wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
+    found = []
+    if wrong:
+        listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+        found.append(
+            f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
+            "describes. Edges into these variables may mean little; a cause may be missing from the table."
+        )
+    total, loose = int(adjacency.sum()), 0 if undecided is None else int(undecided.sum())
+    if loose:
+        found.append(
+            f"The direction of {loose} of {total} edges is open: graphs with the arrow turned round explain the table as "
+            "well. `edges()` tells which, with the evidence in nats."
+        )
+    return found
+
+
+def misfit(scores: LocalScores, fit: Fit) -> float:
+    """Return the p-value of the hypothesis that the residuals of a model are independent of its parents and as described.
+
+    The smaller of two, doubled: Kolmogorov and Smirnov's test of the residuals against the density of the noise, and
+    rank correlations of the residuals' sizes with each parent and its size.
+    """
+    e = fit.residuals(scores.table)
+    probability = ndtr(e) if fit.noise is None else fit.noise.cdf(e)
+    smallest = float(kstest(probability, "uniform").pvalue)
+    for parent in fit.parents:
+        x = scores.table.take([parent])[0]
+        for of in (x, np.abs(x - np.median(x))):
+            for left in (e, np.abs(e)):
+                smallest = min(smallest, 4.0 * len(fit.parents) * float(spearmanr(of, left).pvalue))
+    return min(2.0 * smallest, 1.0)

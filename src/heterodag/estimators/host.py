@@ -16,49 +16,59 @@ from heterodag.errors import (
     DataError,
     renamed_time_limit,
 )
-from heterodag.estimators.assumptions import doubts, not_normal
+from heterodag.estimators.assumptions import doubts, doubts_of_mechanisms, not_normal
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
+from heterodag.estimators.mechanisms import mechanism_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.io.inputs import check_data, column_labels
 from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
+from heterodag.ordering.directions import OPEN_BELOW, direction_nats
 from heterodag.ordering.result import Refinement
-from heterodag.ordering.search import LEVELS
+from heterodag.ordering.search import LEVELS, respected
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.work import ALMOST, OutOfTime, Work
+from heterodag.scores.competition import CompetingFitter
+from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
-from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.local import parents_of
 from heterodag.scores.plausibility import judge
 
-#: Share of the progress bar at which the edges begin; the order takes most of the time.
-_EDGES_FROM = 0.7
+#: Shares of the progress bar at which edges and directions begin; the order takes most of the time.
+_EDGES_FROM, _DIRECTIONS_FROM = 0.7, 0.9
 
 
 class HOST(GraphEstimator):
     """Learn a causal graph when the spread of each variable may depend on its causes.
 
-    Variables are ordered by how normal their standardised residuals are given those already placed, the order is
-    improved by likelihood, then every pair of an earlier and a later variable is tested for an edge.
+    Every variable is mean plus spread times noise, and its causes may move both. The order of the variables is the one
+    along which the best mechanism of each explains the table best; then every pair of an earlier and a later variable is
+    tested for an edge, and every edge says how sure its direction is.
 
     Parameters
     ----------
-    parametrization : {"linear", "spline", "mlp"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
-        or neural networks ("mlp", needs torch; its edges are tested with splines). `compare_parametrizations` helps
-        to choose.
-    form : {"natural", "location-scale"}, default="natural"
-        The natural parameters of the paper, or mean and log standard deviation.
+    parametrization : {"auto", "linear", "spline", "mlp"}, default="auto"
+        How mean and spread depend on the causes: straight lines, sums of smooth curves, or neural networks ("mlp",
+        needs torch; its edges are tested with splines). "auto" takes lines or curves for each variable, whichever the
+        likelihood prefers, with a price on every coefficient.
+    form : {"auto", "natural", "location-scale"}, default="auto"
+        What depends on the causes: the natural parameters of a Gaussian (the paper), or mean and log standard deviation.
+        "auto" takes the better for each variable.
+    noise : {"auto", "gaussian", "flexible"}, default="auto"
+        Distribution of the noise: normal (the paper), a fitted density, or the better of the two for each variable.
+        With "mlp", always normal.
     normality : str or callable, default="shapiro"
         "shapiro", "shapiro-francia", "anderson-darling", "dagostino", "jarque-bera", or a function of a sample
         that returns a number, larger for more normal samples.
     tolerance : float, default=1e-4
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
-        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then; and
-        with "mlp", with a warning.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by lines,
+        unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
+        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -94,6 +104,11 @@ class HOST(GraphEstimator):
         search was complete.
     adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
+    nats_ : (d, d); evidence for the edge i -> j in nats, with `selection="likelihood"`; its p-value is `exp(-nats)`.
+    direction_nats_ : (d, d); with `refine` only: for every edge, how much worse (nats) the best graph is in which the effect
+        comes before the cause; NaN where there is no edge, infinite where prior knowledge decides.
+    open_ : (d, d) bool; with `refine` only: edges whose direction has too little evidence to be drawn as an arrow.
+    mechanisms_ : DataFrame with a row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
@@ -102,9 +117,9 @@ class HOST(GraphEstimator):
     -----
     Duong and Nguyen, "Heteroscedastic Causal Structure Learning", ECAI 2023. Deviations: each target has a free
     location (the paper's linear `eta1` is not closed under shifts, so its invariance theorem needs it); the
-    conditional models are fitted to their optimum by a Newton-type solver; the order by normality is refined by
-    likelihood, and edges are decided by likelihood ratios between stepwise chosen models. `HOST.paper()` gives the
-    paper's choices.
+    conditional models are fitted to their optimum by a Newton-type solver; mechanisms and densities of the noise compete
+    (`scores.competition`); the order is found by likelihood, and edges are decided by likelihood ratios between stepwise
+    chosen models. `HOST.paper()` gives the paper's choices.
 
     Examples
     --------
@@ -117,8 +132,9 @@ class HOST(GraphEstimator):
 
     def __init__(
         self,
-        parametrization: str = "linear",
-        form: str = "natural",
+        parametrization: str = "auto",
+        form: str = "auto",
+        noise: str = "auto",
         normality: str | Callable[[Array], float] = "shapiro",
         tolerance: float = 1e-4,
         refine: bool = True,
@@ -136,6 +152,7 @@ class HOST(GraphEstimator):
     ) -> None:
         self.parametrization = parametrization
         self.form = form
+        self.noise = noise
         self.normality = normality
         self.tolerance = tolerance
         self.refine = refine
@@ -153,12 +170,13 @@ class HOST(GraphEstimator):
 
     @classmethod
     def paper(cls, **changes: Any) -> HOST:
-        """Return HOST with the paper's choices: order by W alone, layers of 1e-4, LCIT edges at 0.001.
+        """Return HOST with the paper's choices: lines, normal noise, order by W alone, layers of 1e-4, LCIT at 0.001.
 
         `changes` override single parameters, for instance `HOST.paper(selection="gam-classical")`.
         """
         settings: dict[str, Any] = {
-            "refine": False, "conditioning": "full", "selection": "lcit", "tolerance": 1e-4, "alpha": 0.001,
+            "parametrization": "linear", "form": "natural", "noise": "gaussian", "refine": False,
+            "conditioning": "full", "selection": "lcit", "tolerance": 1e-4, "alpha": 0.001,
         }  # fmt: skip
         return cls(**(settings | changes))
 
@@ -190,11 +208,13 @@ class HOST(GraphEstimator):
             scores = settings.scores.make(array, seed, work)
             with work.part(0.0, _EDGES_FROM):
                 found = find_order(scores, names, settings, knowledge)
-            with work.part(_EDGES_FROM, ALMOST):
-                graph = self._find_graph(array, names, seed, scores, found, knowledge)
+            with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
+                graph = self._find_graph(array, names, seed, found, knowledge)
             self._store(found, graph)
+            with work.part(_DIRECTIONS_FROM, ALMOST):
+                self._describe(found, graph, knowledge)
             with suppress(OutOfTime):  # warnings that need further fits are left out then
-                self._warn(scores, names, found, graph)
+                self._warn(names, found, graph)
             work.report(1.0)
         return self
 
@@ -203,15 +223,14 @@ class HOST(GraphEstimator):
         array: Array,
         names: list[str] | None,
         seed: np.random.SeedSequence,
-        scores: LocalScores,
         found: FoundOrder,
         knowledge: ResolvedKnowledge | None,
     ) -> DAGResult:
         parents = {} if found.search is None else found.search.state.parents
         problem = EdgeProblem(
             array, found.result.order, edge_candidates(found.result.order, knowledge), seed, self.n_jobs,
-            scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(knowledge),
-            FoundModels(scores, parents, found.plausibility),
+            found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(knowledge),
+            FoundModels(found.scores, parents, found.plausibility),
         )  # fmt: skip
         return find_dag(problem, self.selection, float(self.alpha), self.correction, names, knowledge)
 
@@ -220,13 +239,33 @@ class HOST(GraphEstimator):
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self._set_or_forget("refinement_", None if found.search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
-        for name in ("mean_pvalues", "variance_pvalues"):
+        for name in ("nats", "mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
-    def _warn(self, scores: LocalScores, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
+    def _describe(self, found: FoundOrder, graph: DAGResult, knowledge: ResolvedKnowledge | None) -> None:
+        """Tell how sure each arrow is, and which mechanism every variable got."""
+        nats = None
+        if found.search is not None:
+            edges = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency)]
+            nats = direction_nats(found.search.choices, found.search.state, edges, respected(knowledge))
+        self._set_or_forget("direction_nats_", nats)
+        self._set_or_forget("open_", None if nats is None else (graph.adjacency == 1) & (nats < OPEN_BELOW))
+        table = None
+        if isinstance(found.scores.fitter, LineFitter | CurveFitter | CompetingFitter):
+            with suppress(OutOfTime):
+                keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(found.scores.d)]
+                fits = found.scores.best_known(keys).fits(keys)
+                table = mechanism_table(fits, self.names(), found.scores.n_rows)
+        self._set_or_forget("mechanisms_", table)
+
+    def _warn(self, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
-        plausibility = found.plausibility or graph.details.get("plausibility")
-        if self.parametrization == "linear":
+        scores, plausibility = found.scores, found.plausibility or graph.details.get("plausibility")
+        if self._order_settings().scores.compete:
+            sentences = doubts_of_mechanisms(
+                scores.sample(LEVELS[0]), graph.adjacency, getattr(self, "open_", None), column_labels(scores.d, names)
+            )
+        elif self.parametrization == "linear":
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
             if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
                 plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
@@ -275,7 +314,7 @@ class HOST(GraphEstimator):
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(
-            self.parametrization, self.form, self.normality, self.tolerance, self.refine, self.conditioning
+            self.parametrization, self.form, self.noise, self.normality, self.tolerance, self.refine, self.conditioning
         )
 
     def _check_parameters(self) -> None:

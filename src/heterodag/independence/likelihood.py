@@ -20,7 +20,9 @@ from heterodag.scores.local import LocalScores
 from heterodag.scores.make import score_settings
 
 
-def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear", form: str = "natural") -> float:
+def likelihood(
+    x: Array, y: Array, Z: Array, *, parametrization: str = "linear", form: str = "natural", noise: str = "gaussian"
+) -> float:
     """Return the p-value of the null hypothesis that the distribution of y given (x, Z) does not depend on x.
 
     Parameters
@@ -29,8 +31,8 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
         Candidate cause and effect. The test models y given x, so it is not symmetric in the two.
     Z : (n, k) array
         Conditioning columns, possibly none.
-    parametrization, form : str
-        Of the conditional Gaussian; "mlp" is tested with splines.
+    parametrization, form, noise : str
+        Of the conditional model, as in `HOST`; "mlp" is tested with splines.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def likelihood(x: Array, y: Array, Z: Array, *, parametrization: str = "linear",
         rank of Z is n - 3 or more. Columns of Z that depend on each other do no harm.
     """
     x, y, Z = check_samples(x, y, Z)
-    settings = score_settings(parametrization, form)
+    settings = score_settings(parametrization, form, noise)
     columns = standardized(np.column_stack([y, x, Z]))
     determined, rank = linear_in(columns[:, :2], columns[:, 2:])
     if determined.any() or rank >= len(x) - 3:

@@ -52,8 +52,9 @@ def recover_dag(
     selection: str | Callable[..., Any] = "likelihood",
     alpha: float = 0.001,
     correction: str = "none",
-    parametrization: str = "linear",
-    form: str = "natural",
+    parametrization: str = "auto",
+    form: str = "auto",
+    noise: str = "auto",
     prior_knowledge: Any = None,
     missing: str = "refuse",
     n_jobs: int | None = None,
@@ -78,8 +79,8 @@ def recover_dag(
         Significance level, in (0, 1].
     correction : {"none", "holm", "bh"}, default="none"
         Correction for multiple testing over all tested pairs; the paper makes none.
-    parametrization, form : str
-        Of the conditional model, used by "likelihood" and "likelihood-full".
+    parametrization, form, noise : str, default="auto"
+        Of the conditional models, as in `HOST`; used by "likelihood" and "likelihood-full".
     prior_knowledge : PriorKnowledge, optional
         Required edges are in without a test (their p-value is NaN), forbidden ones are never tested; `order` must
         agree with it.
@@ -99,7 +100,7 @@ def recover_dag(
     """
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
-    settings, n_jobs, seed = score_settings(parametrization, form), check_workers(n_jobs), seed_sequence(random_state)
+    settings, n_jobs, seed = score_settings(parametrization, form, noise), check_workers(n_jobs), seed_sequence(random_state)
     get_selection(selection)
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)

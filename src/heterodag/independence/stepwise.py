@@ -6,7 +6,7 @@ likelihood ratio with it, or of the score test where that promises next to nothi
 case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the parents chosen are
 smaller than they would be for a model fixed beforehand.
 
-If the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
+With normal noise only: if the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
 all predecessors instead, with a limit on what a single row can contribute.
 
 With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
@@ -49,7 +49,7 @@ def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
 
 
 def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
-    if problem.settings.parametrization != "linear":
+    if problem.settings.parametrization != "linear" and not problem.settings.compete:
         return drop_one_edges(problem, scores)
     chosen = dict(problem.found.parents) if problem.found is not None else {}
     sample = scores.sample(LEVELS[-1])
@@ -57,8 +57,9 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     try:
         if plausible is None or not plausible.far:
             chosen = _chosen(problem, sample, chosen, problem.order.tolist())
-            plausible = plausible or judge(sample, chosen)
-        if plausible.far:
+            if not problem.settings.compete:
+                plausible = plausible or judge(sample, chosen)
+        if plausible is not None and plausible.far:
             tests = drop_one_edges(problem, scores)
             return replace(tests, details=tests.details | {"plausibility": plausible})
         scores.work.report(0.5)
@@ -70,7 +71,7 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     with scores.work.grace():
         tests = _result(problem, scores, chosen)
         tests.details["plausibility"] = plausible
-    if not problem.settings.form.locations:
+    if problem.settings.tell_sides:
         with suppress(OutOfTime):
             tests = replace(tests, details=tests.details | _split(scores, chosen))
     scores.work.report(1.0)
@@ -98,12 +99,12 @@ def _result(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pare
         if all(scores.at_hand(key) is not None for key in chosen.items())
         else scores.best_known(chosen.items())
     )
-    pvalues = untested(scores.d)
+    nats = untested(scores.d)
     for j, i in np.argwhere(problem.candidates):
-        pvalues[j, i] = np.exp(-max(_gain(decided_on, int(i), chosen[int(i)], int(j)), 0.0))
+        nats[j, i] = max(_gain(decided_on, int(i), chosen[int(i)], int(j)), 0.0)
     fits = [decided_on.at_hand(key) for key in sorted(chosen.items())]
     details: dict[str, Any] = {"not_converged": [fit.target for fit in fits if fit is not None and not fit.converged]}
-    return EdgeTests(pvalues, details)
+    return EdgeTests(np.exp(-nats), details | {"nats": nats})
 
 
 def _chosen(

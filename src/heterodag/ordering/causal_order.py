@@ -17,7 +17,7 @@ from heterodag.io.inputs import check_data, column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
 from heterodag.ordering.result import OrderResult
-from heterodag.ordering.search import LEVELS, Search, order_choices, search_order
+from heterodag.ordering.search import LEVELS, Search, order_choices, search_mechanisms, search_order
 from heterodag.ordering.sparse_rounds import SparseRounds
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
@@ -51,11 +51,14 @@ class FoundOrder:
 
     Attributes
     ----------
+    scores : the local scores of the table; mechanisms may have been admitted on the way.
     result : the order.
     search : what refinement found; None without it, or if its models are not plausible.
-    plausibility : how normal the residuals of the refined order's models are; None without refinement.
+    plausibility : how normal the residuals of the refined order's models are; None without refinement, and where the
+        noise need not be normal.
     """
 
+    scores: LocalScores
     result: OrderResult
     search: Search | None = None
     plausibility: Plausibility | None = None
@@ -64,8 +67,9 @@ class FoundOrder:
 def causal_order(
     X: Any,
     *,
-    parametrization: str = "linear",
-    form: str = "natural",
+    parametrization: str = "auto",
+    form: str = "auto",
+    noise: str = "auto",
     normality: str | Callable[[Array], float] = "shapiro",
     tolerance: float = 1e-4,
     refine: bool = True,
@@ -84,11 +88,14 @@ def causal_order(
     ----------
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations, one column a variable.
-    parametrization : {"linear", "spline", "mlp"}, default="linear"
-        How the parameters of each conditional Gaussian depend on the predecessors: linear, sums of smooth curves,
-        or neural networks ("mlp", needs torch). `compare_parametrizations` helps to choose.
-    form : {"natural", "location-scale"}, default="natural"
-        Which parameters: the natural ones of the paper, or mean and log standard deviation.
+    parametrization : {"auto", "linear", "spline", "mlp"}, default="auto"
+        How mean and spread depend on the predecessors: straight lines, sums of smooth curves, or neural networks ("mlp",
+        needs torch). "auto" takes lines or curves for each variable, whichever the likelihood prefers.
+    form : {"auto", "natural", "location-scale"}, default="auto"
+        What depends on the predecessors: the natural parameters of a Gaussian (the paper), or mean and log standard
+        deviation. "auto" takes the better for each variable.
+    noise : {"auto", "gaussian", "flexible"}, default="auto"
+        Distribution of the noise: normal (the paper), a fitted density, or the better of the two for each variable.
     normality : str or callable, default="shapiro"
         "shapiro", "shapiro-francia", "anderson-darling", "dagostino", "jarque-bera", or a function of a sample
         that returns a number, larger for more normal samples.
@@ -96,9 +103,9 @@ def causal_order(
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order. It is
-        kept as well when the residuals of all variables are far from normal: their likelihoods mean little then; and
-        with "mlp", with a warning.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by lines,
+        unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
+        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
@@ -129,7 +136,7 @@ def causal_order(
     >>> causal_order(data.X).order.shape
     (4,)
     """
-    settings = order_settings(parametrization, form, normality, tolerance, refine, conditioning)
+    settings = order_settings(parametrization, form, noise, normality, tolerance, refine, conditioning)
     limit, n_jobs = renamed_time_limit(max_seconds, max_time), check_workers(n_jobs)
     as_knowledge(prior_knowledge)
     seed = seed_sequence(random_state)
@@ -145,18 +152,21 @@ def causal_order(
 def order_settings(
     parametrization: str,
     form: str,
+    noise: str,
     normality: str | Callable[[Array], float],
     tolerance: float,
     refine: bool,
     conditioning: str,
 ) -> OrderSettings:
     """Check the parameters of an ordering before any work."""
-    settings = score_settings(parametrization, form)
+    settings = score_settings(parametrization, form, noise)
     check_choice("conditioning", conditioning, CONDITIONING)
     if not isinstance(refine, (bool, np.bool_)):
         raise ParameterError("refine", "be True or False", refine)
-    if parametrization != "linear" and conditioning == "sparse":
-        raise ParameterError("conditioning", "be 'full' or 'auto' unless the parametrization is linear", conditioning)
+    if parametrization in ("spline", "mlp") and conditioning == "sparse":
+        raise ParameterError(
+            "conditioning", f"be 'full' or 'auto' with the parametrization '{parametrization}'", conditioning
+        )
     tolerance = check_number("tolerance", tolerance, low=0.0)
     return OrderSettings(settings, get_statistic(normality), tolerance, bool(refine), conditioning)
 
@@ -172,36 +182,45 @@ def find_order(
                 f"Orders by networks are not refined: `refine` has no effect with parametrization "
                 f"'{settings.scores.parametrization}'.", FitWarning, stacklevel=3
             )  # fmt: skip
-        curves = settings.scores.parametrization == "spline"
-        levels = (_CURVE_ROWS,) if curves else LEVELS
-        looked_at = scores.sample(levels[0]) if refine or curves else scores
+        levels = (_CURVE_ROWS,) if _rounds_with_curves(settings) else LEVELS
+        looked_at = scores.sample(levels[0]) if refine or _rounds_with_curves(settings) else scores
+        if settings.scores.compete:  # Algorithm 2 as the paper has it: lines, normal noise
+            looked_at = LocalScores(looked_at.table, settings.scores.lines(), scores.work)
         with scores.work.part(0.0, 0.1 if refine else 1.0):
             result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
         result = replace(result, names=names, complete=not scores.work.over)
         if not refine:
-            return FoundOrder(result)
+            return FoundOrder(scores, result)
         with scores.work.part(0.1, 1.0):
-            search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
+            if settings.scores.compete:
+                scores, search = search_mechanisms(scores, result.order.tolist(), knowledge)
+            else:
+                search = search_order(scores, result.order.tolist(), parents, knowledge, levels)
         if search is None:
-            return FoundOrder(replace(result, complete=False))
-        plausibility = judge(search.scores, search.state.parents)
-        if plausibility.far:
-            return FoundOrder(result, None, plausibility)
-        return FoundOrder(_refined(result, search, knowledge), search, plausibility)
+            return FoundOrder(scores, replace(result, complete=False))
+        plausibility = None if settings.scores.compete else judge(search.scores, search.state.parents)
+        if plausibility is not None and plausibility.far:
+            return FoundOrder(scores, result, None, plausibility)
+        return FoundOrder(scores, _refined(result, search, knowledge), search, plausibility)
+
+
+def _rounds_with_curves(settings: OrderSettings) -> bool:
+    """Return whether the rounds of Algorithm 2 fit curves."""
+    return settings.scores.parametrization == "spline" and not settings.scores.compete
 
 
 def _by_normality(
     scores: LocalScores, settings: OrderSettings, knowledge: ResolvedKnowledge | None
 ) -> tuple[OrderResult, dict[int, Parents], list[int]]:
     """Run Algorithm 2; also return the parents its rounds chose and the columns whose models did not converge."""
-    parametrization, d, work = settings.scores.parametrization, scores.d, scores.work
+    d, work, curves = scores.d, scores.work, _rounds_with_curves(settings)
     sparse = settings.conditioning == "sparse" or (settings.conditioning == "auto" and d > _FULL_LIMIT)
-    if sparse and parametrization == "linear":
+    if sparse and not curves and settings.scores.parametrization != "mlp":
         sparsely = SparseRounds(order_choices(scores), settings.statistic)
         result = order_by_normality(d, sparsely, settings.tolerance, work.report, knowledge)
         return result, sparsely.parents, []
-    curves, rounds = parametrization == "spline", FullRounds(scores, settings.statistic)
+    rounds = FullRounds(scores, settings.statistic)
     with work.part(0.0, 0.7 if curves else 1.0):
         result = order_by_normality(d, rounds, settings.tolerance, work.report, knowledge)
     if curves:

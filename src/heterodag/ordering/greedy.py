@@ -2,43 +2,63 @@
 
 As in CAM (Buehlmann, Peters and Ernest 2014), the graph begins empty; the edge whose addition lowers the score most, and
 closes no cycle, is added, until none lowers it. The scores are those of `LocalScores`, so the spread and the shape of
-the noise count as much as the mean. An edge that fits in both directions goes to the direction that gains more.
+the noise count as much as the mean. An edge that fits in both directions goes the way that gains more; with two columns
+this compares both directions outright.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from heterodag.core.gaussian import Array, Mask
 from heterodag.core.graph import topological_order
 from heterodag.knowledge import ResolvedKnowledge
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import ParentChoices
 
 
-def greedy_order(choices: ParentChoices, knowledge: ResolvedKnowledge | None = None) -> tuple[list[int], dict[int, Parents]]:
-    """Return an order and the parents that led to it."""
-    scores, d = choices.scores, choices.scores.d
-    parents: dict[int, Parents] = dict.fromkeys(range(d), ())
-    reach = np.eye(d, dtype=bool)  # reach[i, j]: a path from i to j
-    gain = np.full((d, d), -np.inf)
-    changed = list(range(d))
+def greedy_order(
+    choices: ParentChoices, knowledge: ResolvedKnowledge | None = None
+) -> tuple[list[int], dict[int, Parents]]:
+    """Return an order and the parents that led to it; prior knowledge is obeyed."""
+    d = choices.scores.d
+    parents: dict[int, Parents] = dict(enumerate(choices.limits.required))
+    before = _precedence(d, knowledge, parents)
+    gain, changed = np.full((d, d), -np.inf), list(range(d))
     while True:
-        scores.prepare_gains((j, parents[j]) for j in changed)
-        keys = []
-        for j in changed:
-            gain[:, j] = -np.inf
-            keys += [(i, j) for i in choices.promising((j, parents[j])) if not reach[j, i]]
-        losses = scores.losses((j, tuple(sorted((*parents[j], i)))) for i, j in keys)
-        for (i, j), loss in zip(keys, losses, strict=True):
-            gain[i, j] = scores.losses([(j, parents[j])])[0] - loss - choices.penalty
-        gain[reach.T] = -np.inf
-        i, j = np.unravel_index(int(gain.argmax()), gain.shape)
+        _update(choices, parents, before, gain, changed)
+        i, j = (int(k) for k in np.unravel_index(int(gain.argmax()), gain.shape))
         if not gain[i, j] > 0.0:
-            break
-        parents[int(j)] = tuple(sorted((*parents[int(j)], int(i))))
-        reach |= np.outer(reach[:, i], reach[j])
-        changed = [int(j)]
-    adjacency = np.zeros((d, d), dtype=np.int8)
+            return topological_order((before & ~np.eye(d, dtype=bool)).astype(np.int8)).tolist(), parents
+        parents[j] = tuple(sorted((*parents[j], i)))
+        before |= np.outer(before[:, i], before[j])
+        changed = [j]
+
+
+def _precedence(d: int, knowledge: ResolvedKnowledge | None, parents: dict[int, Parents]) -> Mask:
+    """Return (d, d) which column comes before which, itself included, by what is known."""
+    before = np.eye(d, dtype=bool)
+    if knowledge is not None:
+        before |= knowledge.must_precede
     for j, some in parents.items():
-        adjacency[list(some), j] = 1
-    return topological_order(adjacency).tolist(), parents
+        before[list(some), j] = True
+    for k in range(d):
+        before |= np.outer(before[:, k], before[k])
+    return before
+
+
+def _update(
+    choices: ParentChoices, parents: dict[int, Parents], before: Mask, gain: Array, changed: list[int]
+) -> None:
+    """Find what every further parent would gain the changed variables; drop what would close a cycle."""
+    scores = choices.scores
+    scores.prepare_gains((j, parents[j]) for j in changed)
+    tried = []
+    for j in changed:
+        gain[:, j] = -np.inf
+        allowed = ~choices.limits.forbidden[j]
+        tried += [(i, j) for i in choices.promising((j, parents[j])) if allowed >> i & 1 and not before[j, i]]
+    losses = scores.losses((j, tuple(sorted((*parents[j], i)))) for i, j in tried)
+    for (i, j), loss in zip(tried, losses, strict=True):
+        gain[i, j] = scores.losses([(j, parents[j])])[0] - loss - choices.penalty
+    gain[before.T] = -np.inf

@@ -18,8 +18,9 @@ from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
-#: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for.
-HOPELESS = 1e9
+#: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for. With noise
+#: that is not normal the estimate says too little, and all are (see `estimates`).
+HOPELESS = 20.0
 #: Share of the work that the passes are, after the choice of the first parents.
 _PASSES = 0.8
 #: So many moves are evaluated against the same state.
@@ -67,12 +68,15 @@ def refine_order(
     choices: ParentChoices,
     state: State,
     allowed: Callable[[list[int]], bool] = lambda order: True,
+    near: set[int] | None = None,
 ) -> State:
     """Move variables while the score falls; never returns an order that scores worse than the one given.
 
-    After the first pass only variables near a change are tried. If time runs out, the best order so far is the result.
+    After the first pass only variables near a change are tried; `near`, if given, are those of the first pass. If time
+    runs out, the best order so far is the result.
     """
-    work, near, remaining = choices.scores.work, set(state.order), _PASSES
+    work, remaining = choices.scores.work, _PASSES
+    near = set(state.order) if near is None else near
     work.report(1.0 - remaining)
     while near and not work.over:
         new = _pass(choices, state, near, allowed)
@@ -91,11 +95,11 @@ def _pass(
     allowed: Callable[[list[int]], bool],
 ) -> State:
     """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
-    floor = -HOPELESS * choices.penalty
+    floor = -HOPELESS * choices.penalty if choices.scores.fitter.estimates else -np.inf
     try:
         moves = all_moves(choices, state, near)
         for start in range(0, len(moves), CHUNK):
-            some = [m for m in moves[start : start + CHUNK] if estimated_gain(choices, state, m) > floor]
+            some = [m for m in moves[start : start + CHUNK] if floor == -np.inf or estimated_gain(choices, state, m) > floor]
             gains = evaluate(choices, state, some)
             for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
                 if gain <= EQUAL:

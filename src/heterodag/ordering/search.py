@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from heterodag.knowledge import ResolvedKnowledge
+from heterodag.ordering.directions import surest_state
+from heterodag.ordering.greedy import greedy_order
 from heterodag.ordering.refinement import State, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.fit import Parents
-from heterodag.scores.local import LocalScores
+from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.parent_choice import Limits, ParentChoices
 
 #: The search runs on so many rows first, then goes on from its result with more: few moves are left to try there, and the
 #: fits start from those on fewer rows.
 LEVELS = (2_000, 10_000, 50_000)
+#: Natural curves must explain some variable better by this many nats.
+_ADMITTED = 10.0
 
 
 def parent_penalty(n: int, d: int) -> float:
@@ -31,16 +37,21 @@ class Search:
     Attributes
     ----------
     state : the order, the parents chosen in it, and their scores.
-    scores : the local scores behind it, on the rows of the last level.
+    choices : the choices of parents behind it, on the rows of the last level.
     start_score : score of the order that the search started from, on the same rows, with the parents chosen for it on
         the rows of the first level.
     complete : False if the time ran out.
     """
 
     state: State
-    scores: LocalScores
+    choices: ParentChoices
     start_score: float
     complete: bool
+
+    @property
+    def scores(self) -> LocalScores:
+        """The local scores behind it, on the rows of the last level."""
+        return self.choices.scores
 
 
 def search_order(
@@ -54,7 +65,7 @@ def search_order(
 
     None if the time was over before anything could be said.
     """
-    respected = (lambda order: True) if knowledge is None else knowledge.respects_order
+    allowed = respected(knowledge)
     first: State | None = None
     best: tuple[State, ParentChoices] | None = None
     rows = list(dict.fromkeys(min(scores.n_rows, level) for level in levels))
@@ -68,11 +79,73 @@ def search_order(
             except OutOfTime:
                 break
             first = state if first is None else first
-            best = refine_order(choices, state, respected), choices
+            best = refine_order(choices, state, allowed), choices
     if first is None or best is None:
         return None
     state, choices = best
-    return Search(state, choices.scores, _score(choices, first), not scores.work.over)
+    return Search(state, choices, _score(choices, first), not scores.work.over)
+
+
+def search_mechanisms(
+    scores: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None = None
+) -> tuple[LocalScores, Search | None]:
+    """Find an order where mechanisms compete; also return the scores behind it, which may admit more of them.
+
+    On the rows of the first level the search starts from a greedy graph, and where noise looks normal from the order by
+    normality as well; the better result goes on to more rows. Natural curves are admitted if they explain a variable of
+    that result better than what stood before.
+    """
+    few = scores.sample(LEVELS[0])
+    start = _best_start(few, by_normality, knowledge)
+    if start is None:
+        return scores, search_order(scores, by_normality, {}, knowledge)
+    with suppress(OutOfTime):
+        wider = _with_natural_curves(scores.fitter)
+        if wider is not None and _helps(wider, few, start.state):
+            scores = LocalScores(scores.table, wider, scores.work)
+    found = search_order(scores, start.state.order, start.state.parents, knowledge)
+    if found is None:
+        return scores, start
+    surest = surest_state(found.choices, found.state, respected(knowledge))
+    return scores, replace(found, state=surest)
+
+
+def _best_start(
+    few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
+) -> Search | None:
+    """Return the best result of the searches on few rows; None if the time was over before there was one."""
+    choices, allowed, work = order_choices(few, knowledge), respected(knowledge), few.work
+    try:
+        with work.part(0.0, 0.1):
+            begun = start_state(choices, *greedy_order(choices, knowledge))
+    except OutOfTime:
+        return None
+    with work.part(0.1, 0.5):
+        best = refine_order(choices, begun, allowed)
+    if 2 * sum(fit.noise is None for fit in few.fits(best.parents.items())) > few.d:
+        with suppress(OutOfTime), work.part(0.5, 0.7):
+            other = refine_order(choices, start_state(choices, [*by_normality], {}), allowed)
+            best = min(best, other, key=lambda state: state.total)
+    return Search(best, choices, begun.total, not work.over)
+
+
+def _with_natural_curves(fitter: Fitter) -> Fitter | None:
+    """Return the fitter that admits natural curves as well; None if it does already, or is not allowed to."""
+    if not isinstance(fitter, CompetingFitter) or fitter.natural_curves or not fitter.curves or len(fitter.forms) < 2:
+        return None
+    return replace(fitter, natural_curves=True)
+
+
+def _helps(fitter: Fitter, scores: LocalScores, state: State) -> bool:
+    """Return whether another fitter explains some variable of a graph better."""
+    keys = [key for key in state.parents.items() if key[1]]
+    new, old = LocalScores(scores.table, fitter, scores.work).losses(keys), scores.losses(keys)
+    return any(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
+
+
+def respected(knowledge: ResolvedKnowledge | None) -> Callable[[list[int]], bool]:
+    """Return whether an order agrees with what is known, as a function of the order."""
+    return (lambda order: True) if knowledge is None else knowledge.respects_order
 
 
 def _score(choices: ParentChoices, state: State) -> float:

@@ -1,108 +1,197 @@
-"""proto"""
-from __future__ import annotations
-from collections import Counter
-from dataclasses import dataclass, replace
-import time
-import numpy as np
-from heterodag.core.densities import EXTRA, fit_densities
-from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form
-from heterodag.core.table import Table
-from heterodag.scores.curves import CurveFitter, _gains_of, _line_part
-from heterodag.scores.fit import Effort, Fit, Key, LinearFit
-from heterodag.scores.lines import LineFitter, cut
-from heterodag.scores.smooth import Batch
-STAT = Counter()
+"""Mechanisms that compete: for every variable and set of parents, the one with the best priced likelihood wins.
 
-class clock:
-    def __init__(self, name): self.name = name
-    def __enter__(self): self.t = time.perf_counter()
-    def __exit__(self, *a): STAT[self.name] += time.perf_counter() - self.t
+Four kinds stand for election: lines and curves, each in location-scale and in natural form. Then the noise: the Gaussian
+loss of a model with residuals e becomes its loss under any density of the noise by subtracting n times the gain of a density
+fitted to e (`core.densities`), if that is more than its price. The Gaussian estimates of mean and spread stay: they are
+consistent whatever the noise. Both sides of a likelihood ratio then lack what full maximum likelihood would add, and under
+the null hypothesis the ratio is stochastically smaller than its chi-square: tests keep their level.
+
+Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, the natural form where
+the spread moves (else both forms are the same). Natural curves cost ten times the others and are needed only where
+several parents act on both natural parameters by curves; `natural_curves` admits them, and `ordering.search` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heterodag.core.densities import SHARP, SMOOTH, Density, fit_densities, price
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, row_derivatives
+from heterodag.core.table import Table
+from heterodag.scores.curves import CurveFitter, line_part
+from heterodag.scores.drop_one import DropOne
+from heterodag.scores.fit import Effort, Fit, Key, LinearFit
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.smooth import Batch, basis_width, promises
+
+#: Densities with sharp edges are tried for models within this many nats of the best one.
+_NEAR = 60.0
+#: The natural form is tried where parents contribute more than this to the spread (nats, Wald).
+_MOVING = 10.0
+#: Designs of one batch together hold at most this many numbers.
+_BATCH_FLOATS = 2**20
+
 
 @dataclass(frozen=True)
 class CompetingFitter:
-    natural: bool = True
+    """Fits all mechanisms that are allowed and returns the best; the fitter interface that `LocalScores` asks.
+
+    Attributes
+    ----------
+    forms : which forms stand.
+    curves : whether curves do.
+    noise : "gaussian", "flexible", or "auto" for the better of the two.
+    natural_curves : whether curves in natural form do.
+    """
+
+    forms: tuple[Form, ...] = (LOCATION_SCALE, NATURAL)
+    curves: bool = True
+    noise: str = "auto"
     natural_curves: bool = False
-    noise: bool = True
-    polish: int = 0
     comparable = True
-    form = LOCATION_SCALE
+    estimates = False
 
-    def batches(self, table, keys):
-        by = {}
-        for key in keys: by.setdefault(len(key[1]), []).append(key)
-        for k, some in by.items():
-            at = max(1, 2**18 // ((1 + 8 * k) * table.shape[0]))
-            for s in range(0, len(some), at): yield some[s:s+at]
+    @property
+    def form(self) -> Form:
+        """The form if it is fixed; location-scale, which tells mean from spread, if not."""
+        return self.forms[0]
 
-    def gain_batches(self, table, keys):
-        return CurveFitter(self.form).batches(table, keys)
+    def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
+        """Cut models into batches of the same number of parents and bounded memory."""
+        groups: dict[int, list[Key]] = {}
+        for key in keys:
+            groups.setdefault(len(key[1]), []).append(key)
+        for parents, some in sorted(groups.items()):
+            at_once = max(1, _BATCH_FLOATS // ((1 + parents * basis_width(table.shape[0])) * table.shape[0]))
+            yield from (some[start : start + at_once] for start in range(0, len(some), at_once))
 
-    def fit(self, table, keys, starts, effort):
-        STAT["keys"] += len(keys)
-        rivals = [[] for _ in keys]
-        with clock("design"): batch = Batch.of(table, keys, starts)
-        def add(fits, some=None):
-            for i, f in zip(range(len(keys)) if some is None else some, fits): rivals[i].append(f)
-        with clock("lines"): add(batch.lines(effort))
-        if keys[0][1]:
-            with clock("const"): add(batch.constant_spread(effort))
-            with clock("curves"): add(batch.curves(effort))
-            with clock("natural"):
-                moving = [i for i, r in enumerate(rivals) if min(r[0].loss, r[2].loss) < r[1].loss]
-                STAT["nat"] += len(moving)
-                if moving and self.natural:
-                    st = [_line_part(starts[i]) if isinstance(starts[i], LinearFit) else None for i in moving]
-                    add(LineFitter(NATURAL).fit(table, [keys[i] for i in moving], st, effort), moving)
-            with clock("natcurves"):
-                if moving and self.natural_curves:
-                    add(CurveFitter(NATURAL).fit(table, [keys[i] for i in moving], [starts[i] if isinstance(starts[i], LinearFit) and starts[i].form is NATURAL else None for i in moving], effort), moving)
-        with clock("noise"):
-            return self.judge(table, rivals)
+    def gain_batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
+        """Cut models into batches for `gains`."""
+        listed, at_once = list(keys), max(1, _BATCH_FLOATS // (4 * table.shape[0]))
+        return (listed[start : start + at_once] for start in range(0, len(listed), at_once))
 
-    def judge(self, table, rivals):
-        n = table.shape[0]
-        flat = [f for r in rivals for f in r]
-        if self.noise:
-            E = np.array([f.residuals(table) for f in flat])
-            dens = fit_densities(E)
-            price = 0.5 * EXTRA * np.log(n)
-            gain = n * dens.gain - price
-            flat = [replace(f, loss=f.loss - g, noise=dens.one(i)) if g > 0 else f for i, (f, g) in enumerate(zip(flat, gain))]
-        out = []; at = 0
-        for r in rivals:
-            out.append(min(flat[at:at+len(r)], key=lambda f: f.loss)); at += len(r)
-        if self.polish:
-            out = [self.polished(table, f) if f.noise is not None else f for f in out]
-        return out
+    def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
+        """Fit models that have the same number of parents."""
+        rivals = _Rivals(table, len(keys))
+        moving: list[int] = list(range(len(keys))) if keys[0][1] else []
+        if LOCATION_SCALE in self.forms or not keys[0][1]:
+            batch = Batch.of(table, keys, starts)
+            lines = batch.lines(effort)
+            rivals.add(lines.fits, lines.residuals)
+            if keys[0][1] and self.curves:
+                bent = batch.bent(lines)
+                curves = batch.curves(effort, bent)
+                rivals.add(curves.fits, curves.residuals, bent)
+            moving = [i for i in moving if rivals.spread_moves(i)]
+        if NATURAL in self.forms and moving:
+            self._add_natural(rivals, table, keys, starts, effort, moving)
+        return rivals.best(self.noise)
 
-    def polished(self, table, fit):
-        from heterodag.core.noise_steps import refine_under_noise
-        from heterodag.core.design import Design
-        from heterodag.scores.spline_design import curve_penalties
-        from heterodag.scores.ridge import ridge_strength
-        from heterodag.core.splines import SplineBasis
-        n = table.shape[0]
-        if isinstance(fit.basis, SplineBasis) and fit.form is LOCATION_SCALE:
-            from heterodag.scores.smooth import smooth_basis
-            Z = np.vstack([np.ones((1, n)), *(smooth_basis(table, j)[1][:w] for j, w in zip(fit.parents, fit.basis.widths))])
-        else:
-            Z = Design(table, fit.parents, (fit.target,), fit.basis).regressors(slice(None))
-        y = table.take([fit.target])[0]
-        pen = curve_penalties(fit)
-        r = fit.shape.ridge(ridge_strength(n))[:, 0]
-        pen = np.where(pen > 0, pen, r)
-        if fit.strengths is not None:  # closed coefficients
-            pen = np.where((fit.theta == 0.0) & (np.arange(len(pen)) % fit.shape.width != 0), 1e12, pen)
-        before = 0.5 * pen @ fit.theta**2
-        e = fit.residuals(table); A, s, m = fit.predictors(table, slice(None))
-        old = 0.5 * (e @ e - s.sum()) - fit.noise.log_ratio(e).sum() + before
-        theta, dens, value = refine_under_noise(fit.shape, Z, y, fit.theta, pen, fit.noise, self.polish)
-        STAT["polished"] += 1; STAT["polishgain"] += old - value
-        return replace(fit, theta=theta, noise=dens, loss=fit.loss + value - old)
+    def _add_natural(
+        self,
+        rivals: _Rivals,
+        table: Table,
+        keys: Sequence[Key],
+        starts: Sequence[Fit | None],
+        effort: Effort,
+        moving: list[int],
+    ) -> None:
+        some, known = [keys[i] for i in moving], [starts[i] for i in moving]
+        straight = [line_part(start) if isinstance(start, LinearFit) else None for start in known]
+        rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, moving)
+        if self.curves and self.natural_curves:
+            natural = [start if start is not None and start.form is NATURAL else None for start in known]
+            rivals.add(CurveFitter(NATURAL).fit(table, some, natural, effort), None, moving)
 
-    def gains(self, table, fits):
-        with clock("gains"):
-            return np.array([_gains_of(table, fit) for fit in fits])
+    def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
+        """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
+        first, second = (np.empty((2 * len(fits), table.shape[0])) for _ in range(2))
+        every = slice(None)
+        for i, fit in enumerate(fits):
+            rows = row_derivatives(fit.form, table.take([fit.target], every), *fit.predictors(table, every))
+            own = slice(2 * i, 2 * i + 2)
+            first[own], second[own] = np.concatenate([rows.A, rows.s]), np.concatenate([rows.AA, rows.ss])
+        return promises(table, first, second, self.curves)
 
-    def residuals(self, table, fits):
+    def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
+        """Return the standardised residuals (models, n)."""
         return np.array([fit.residuals(table) for fit in fits])
+
+    def without(self, table: Table, key: Key, tested: Sequence[int]) -> DropOne:
+        """Test, one at a time, the parents numbered `tested` of a model; see `scores.drop_one_mechanisms`."""
+        from heterodag.scores.drop_one_mechanisms import drop_mechanisms
+
+        return drop_mechanisms(self, table, key, tested)
+
+
+class _Rivals:
+    """The models that stand for every key, and the choice among them."""
+
+    def __init__(self, table: Table, keys: int) -> None:
+        self.table, self.fits, self.rows, self.owner = table, list[Fit](), list[Array](), list[int]()
+        self.keys = keys
+
+    def add(self, fits: Sequence[Fit], residuals: Array | None, of: Sequence[int] | None = None) -> None:
+        """Let models stand, of all keys or of some."""
+        self.fits += fits
+        self.rows += [fit.residuals(self.table) for fit in fits] if residuals is None else list(residuals)
+        self.owner += range(len(fits)) if of is None else of
+
+    def spread_moves(self, i: int) -> bool:
+        """Return whether a model of this key has a spread that its parents move."""
+        return any(
+            isinstance(fit, LinearFit) and fit.spread_gain > _MOVING
+            for fit, owner in zip(self.fits, self.owner, strict=True)
+            if owner == i
+        )
+
+    def best(self, noise: str) -> list[Fit]:
+        """Return the best model of every key, with its noise."""
+        found: list[Fit | None] = [None] * self.keys
+        for fit, owner in zip(self._with_noise(noise), self.owner, strict=True):
+            other = found[owner]
+            if other is None or fit.loss < other.loss:
+                found[owner] = fit
+        return [fit for fit in found if fit is not None]
+
+    def _with_noise(self, noise: str) -> Sequence[Fit]:
+        return with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner))
+
+
+def with_noise(
+    fits: Sequence[LinearFit], E: Array, noise: str, owner: Index | None = None
+) -> list[LinearFit]:
+    """Return models with the densities of their residuals E (models, n), and losses under these.
+
+    Models of one `owner` (a number each) are compared: sharp densities are tried only for those near the best.
+    """
+    if noise == "gaussian":
+        return list(fits)
+    n, owner = E.shape[1], np.arange(len(E)) if owner is None else owner
+    gain, densities = _smooth_gain(E, noise)
+    loss = np.array([fit.loss for fit in fits]) - gain
+    best = np.full(owner.max() + 1, np.inf)
+    np.minimum.at(best, owner, loss)
+    close = np.flatnonzero((loss < best[owner] + _NEAR) & (gain > 0.0))
+    if len(close):
+        sharp = fit_densities(E[close], SHARP)
+        more = n * sharp.gain - price(n, SHARP) - gain[close]
+        for k in np.flatnonzero(more > 0.0):
+            loss[close[k]] -= more[k]
+            densities[close[k]] = sharp.one(int(k))
+    return [
+        replace(fit, loss=float(value), noise=density)
+        for fit, value, density in zip(fits, loss, densities, strict=True)
+    ]
+
+
+def _smooth_gain(E: Array, noise: str) -> tuple[Array, list[Density | None]]:
+    """Return what smooth densities gain (nats, their price paid), and the densities; none where normal noise is better."""
+    n = E.shape[1]
+    smooth = fit_densities(E)
+    gain = n * smooth.gain - price(n, SMOOTH)
+    worth = gain > 0.0 if noise == "auto" else np.ones(len(E), bool)
+    return np.where(worth, gain, 0.0), [smooth.one(i) if worth[i] else None for i in range(len(E))]

@@ -67,6 +67,7 @@ class CurveFitter:
 
     form: Form
     comparable = True
+    estimates = True
 
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
         """Cut models into small batches."""
@@ -137,7 +138,7 @@ class _Model:
     def _solve_lines(self, start: Fit | None) -> None:
         key, lines = (self.target, self.parents), LineFitter(self.form)
         if isinstance(start, LinearFit):
-            start = _line_part(start)
+            start = line_part(start)
         fit = lines.fit(self.table, [key], [start], self.effort)[0]
         assert isinstance(fit, LinearFit)
         rows = np.array([0, *(b.start for b in self.full.blocks)], dtype=np.intp)
@@ -220,7 +221,7 @@ class _Model:
         return _priced(fit, self.table)
 
 
-def _line_part(fit: LinearFit) -> LinearFit:
+def line_part(fit: LinearFit) -> LinearFit:
     """Return a model without its curves, as a start for one without any."""
     if not isinstance(fit.basis, SplineBasis):
         return fit

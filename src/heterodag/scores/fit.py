@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -43,6 +43,7 @@ class Fit(ABC):
     converged : whether the optimum was reached.
     contributions : about how much loss each parent takes away (nats).
     effort : how hard the fit tried.
+    noise : density of the residuals; None if it is the normal one.
     """
 
     form: Form
@@ -52,6 +53,7 @@ class Fit(ABC):
     converged: bool
     contributions: Array
     effort: Effort
+    noise: Density | None = field(default=None, kw_only=True)
 
     @property
     def key(self) -> Key:
@@ -72,9 +74,9 @@ class Fit(ABC):
     def losses(self, table: Table, rows: slice) -> Array:
         """Return the loss of every row: minus the log density of the standardised value, without its constant."""
         A, s, m = self.predictors(table, rows)
-        e = self.form.residuals(table.take([self.target], rows), A, s, m)
-        total: Array = 0.5 * (e * e - s)[0]
-        return total
+        e = self.form.residuals(table.take([self.target], rows), A, s, m)[0]
+        normal = 0.5 * (e * e - s[0])
+        return np.asarray(normal if self.noise is None else normal - self.noise.log_ratio(e))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +89,15 @@ class LinearFit(Fit):
     basis : the design of standardised parents; `linear_basis`, or their splines.
     strengths : (2, parents) penalty strengths of each parent's curves in `A` and in `s`, infinite where there are
         none; None if all are lines.
+    edf : (2, parents) effective coefficients of each parent's curves in `A` and in `s`; None if that is not known.
+    spread_gain : about how much loss the effects on the spread take away (nats, Wald); infinite if that is not known.
     """
 
     theta: Array
     basis: Basis = linear_basis
     strengths: Array | None = None
-    noise: Density | None = None
+    edf: Array | None = None
+    spread_gain: float = np.inf
 
     @property
     def shape(self) -> Coefficients:

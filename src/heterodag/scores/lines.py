@@ -40,6 +40,7 @@ class LineFitter:
     form: Form
     #: Whether orders can be refined by these models: they have gains, and losses that can be compared.
     comparable = True
+    estimates = True
 
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
         """Cut models into batches of bounded memory."""

@@ -34,6 +34,10 @@ class Fitter(Protocol):
     def comparable(self) -> bool:
         """Whether orders can be refined by these models: they have gains, and losses that can be compared."""
 
+    @property
+    def estimates(self) -> bool:
+        """Whether gains and contributions tell about what a move of the order changes, without any fit."""
+
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
         """Cut models into batches that are fitted together."""
 

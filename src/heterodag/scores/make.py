@@ -1,4 +1,4 @@
-"""Local scores by the names that users give: parametrisation and form."""
+"""Local scores by the names that users give: parametrisation, form and noise."""
 
 from __future__ import annotations
 
@@ -6,48 +6,77 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heterodag.core.gaussian import FORMS, Array, Form
+from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL, Array, Form
 from heterodag.core.table import Table
-from heterodag.errors import check_choice
+from heterodag.errors import ParameterError, check_choice
 from heterodag.runtime.seeds import model_seed
 from heterodag.runtime.work import Work
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.networks import NetworkFitter
 
-PARAMETRIZATIONS = ("linear", "spline", "mlp")
+PARAMETRIZATIONS = ("auto", "linear", "spline", "mlp")
+FORM_NAMES = ("auto", *FORMS)
+NOISES = ("auto", "gaussian", "flexible")
 
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """Which models: how they depend on the parents, and in which form."""
+    """Which models: how they depend on the parents, in which form, with which noise."""
 
     parametrization: str
-    form: Form
+    form: str
+    noise: str = "gaussian"
+
+    @property
+    def compete(self) -> bool:
+        """Whether several mechanisms, or densities of the noise, compete; networks never do."""
+        return self.parametrization != "mlp" and (
+            self.noise != "gaussian" or "auto" in (self.parametrization, self.form)
+        )
+
+    @property
+    def tell_sides(self) -> bool:
+        """Whether effects on the mean and on the spread can be told apart: in location-scale form only."""
+        return self.form == LOCATION_SCALE.name
+
+    @property
+    def fixed_form(self) -> Form:
+        """The form, the paper's if it is to be chosen."""
+        return NATURAL if self.form == "auto" else FORMS[self.form]
 
     def lines(self) -> LineFitter:
-        """Return the fitter of straight lines in this form."""
-        return LineFitter(self.form)
+        """Return the fitter of straight lines in this form: of the rounds of Algorithm 2."""
+        return LineFitter(self.fixed_form)
 
     def fitter(self, seed: np.random.SeedSequence) -> Fitter:
         """Return the fitter of these models; only networks draw random numbers."""
-        if self.parametrization == "spline":
-            return CurveFitter(self.form)
         if self.parametrization == "mlp":
-            return NetworkFitter(self.form, model_seed(seed))
-        return self.lines()
+            return NetworkFitter(self.fixed_form, model_seed(seed))
+        if self.compete:
+            forms = (LOCATION_SCALE, NATURAL) if self.form == "auto" else (FORMS[self.form],)
+            natural_curves = self.parametrization == "spline" or self.form == NATURAL.name
+            return CompetingFitter(forms, self.parametrization != "linear", self.noise, natural_curves)
+        return CurveFitter(self.fixed_form) if self.parametrization == "spline" else self.lines()
 
     def make(self, array: Array, seed: np.random.SeedSequence, work: Work | None = None) -> LocalScores:
         """Return the local scores of a table that has been checked already."""
         return LocalScores(Table.standardize(array), self.fitter(seed), work)
 
 
-def score_settings(parametrization: str, form: str) -> ScoreSettings:
-    """Check the names of a parametrisation and a form."""
+def score_settings(parametrization: str, form: str, noise: str = "gaussian") -> ScoreSettings:
+    """Check the names of a parametrisation, a form and a noise."""
     check_choice("parametrization", parametrization, PARAMETRIZATIONS)
-    return ScoreSettings(parametrization, FORMS[check_choice("form", form, FORMS)])
+    check_choice("form", form, FORM_NAMES)
+    check_choice("noise", noise, NOISES)
+    if parametrization == "mlp" and noise == "flexible":
+        raise ParameterError("noise", "be 'auto' or 'gaussian' with parametrization 'mlp'", noise)
+    return ScoreSettings(parametrization, form, noise)
 
 
 #: The paper's models.
 LINES = score_settings("linear", "natural")
+#: The best mechanism and noise for every variable.
+AUTO = score_settings("auto", "auto", "auto")

@@ -91,6 +91,7 @@ class NetworkFitter:
     seed: int
     hidden: int = 4
     comparable = False
+    estimates = False
 
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
         """Return the models with the same parents together: they are trained as one batch."""

@@ -22,6 +22,10 @@ _ROWS_FOR_KNOTS = 20_000
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
+#: Curves are fitted when their scores, after lines, exceed chance by this many standard deviations.
+ASKED = 3.0
+#: A new parent's curves count from this many standard deviations above chance, so many nats for each.
+_CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
 #: Curves with fewer effective coefficients than this in either predictor are lines.
 _FLAT = 0.2
 
@@ -40,6 +44,15 @@ def smooth_basis(table: Table, column: int) -> tuple[ColumnSpline, Array]:
         table.memo[key] = spline, spline(table.take([column])[0])
     found: tuple[ColumnSpline, Array] = table.memo[key]
     return found
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Fitted models with their residuals and log precisions (models, n)."""
+
+    fits: list[LinearFit]
+    residuals: Array
+    log_precision: Array
 
 
 @dataclass(frozen=True)
@@ -77,51 +90,72 @@ class Batch:
         """Basis columns per parent."""
         return basis_width(self.table.shape[0])
 
-    def curves(self, effort: Effort) -> list[LinearFit]:
-        """Fit curves in mean and spread."""
-        return self._fit(self.problem, self.b, self.strengths, effort)
-
-    def constant_spread(self, effort: Effort) -> list[LinearFit]:
-        """Fit curves in the mean, and a spread that no parent moves."""
-        ridge = self.problem.ridge.copy()
-        ridge[:, 1, 1:] = CLOSED
-        strengths = self.strengths.copy()
-        strengths[:, 1] = np.inf
-        fits = self._fit(replace(self.problem, ridge=ridge), np.zeros_like(self.b), strengths, effort)
-        # The price of a parent is that of two coefficients; one of them is not used.
-        saved = 0.5 * float(np.log(self.table.shape[0])) * self.problem.parents
-        return [replace(fit, loss=fit.loss - saved) for fit in fits]
-
-    def lines(self, effort: Effort) -> list[LinearFit]:
+    def lines(self, effort: Effort) -> Fitted:
         """Fit straight lines in mean and spread."""
         problem, some = self.problem, np.r_[0, 1 : self.b.shape[1] : self.width]
         straight = SmoothProblem(
             problem.Z[:, some], problem.Y, problem.ridge[:, :, some], problem.roughness[:, some], problem.parents
         )
-        return self._fit(straight, self.b[:, some], np.full_like(self.strengths, np.inf), effort)
+        return self._fit(straight, self.b[:, some], np.full_like(self.strengths, np.inf), effort, self.keys)
 
-    def _fit(self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort) -> list[LinearFit]:
+    def curves(self, effort: Effort, of: Sequence[int], closed: tuple[int, int] | None = None) -> Fitted:
+        """Fit curves in mean and spread for some of the models.
+
+        `closed`, if given, is a predictor (0 for the mean, 1 for the spread) and the place of a parent without part in it.
+        """
+        problem = self.problem if len(of) == len(self.keys) else self.problem.take(np.asarray(of, dtype=np.intp))
+        if closed is not None:
+            side, place = closed
+            ridge = problem.ridge.copy()
+            ridge[:, side, 1 + place * self.width : 1 + (place + 1) * self.width] = CLOSED
+            problem = replace(problem, ridge=ridge)
+        chosen = [self.keys[i] for i in of]
+        return self._fit(problem, self.b[of], self.strengths[of], effort, chosen)
+
+    def bent(self, lines: Fitted) -> list[int]:
+        """Return which models' residuals, after lines, ask for curves (score test)."""
+        problem = self.problem
+        if self.width < 2:
+            return []
+        h, e = np.exp(0.5 * lines.log_precision), lines.residuals
+        excess = np.full(len(self.keys), -np.inf)
+        square = problem.Z**2
+        for first in (h * e, 0.5 * (e * e - 1.0)):
+            u, v = np.matmul(problem.Z, first[:, :, None])[:, :, 0], np.matmul(square, (first**2)[:, :, None])[:, :, 0]
+            for place in range(problem.parents):
+                own = slice(2 + place * self.width, 1 + (place + 1) * self.width)
+                excess = np.maximum(excess, _deviations(u[:, own], v[:, own], problem.roughness[:, own]))
+        return np.flatnonzero(excess > ASKED).tolist()
+
+    def _fit(
+        self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, keys: Sequence[Key]
+    ) -> Fitted:
+        if not len(keys):
+            return Fitted([], np.empty((0, problem.Y.shape[1])), np.empty((0, problem.Y.shape[1])))
         found = fit_smoothly(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
         width = (b.shape[1] - 1) // max(problem.parents, 1)
-        contributions = _contributions(found, problem.parents, width)
-        price = 0.5 * float(np.log(self.table.shape[0]))
-        return [
-            self._result(i, found, width, contributions[i], price, effort) for i in range(len(self.keys))
-        ]
+        groups = [1 + k * width + np.arange(width) for k in range(problem.parents)]
+        gains = [np.zeros((len(keys), 0))] * 2 if not groups else [
+            wald_gains(found.mean, found.a, groups), wald_gains(found.spread, found.b, groups)
+        ]  # fmt: skip
+        fits = [self._result(key, i, found, width, (gains[0][i], gains[1][i]), effort) for i, key in enumerate(keys)]
+        return Fitted(fits, found.residuals, np.matmul(found.b[:, None, :], problem.Z)[:, 0])
 
     def _result(
-        self, i: int, found: SmoothSolution, width: int, contributions: Array, price: float, effort: Effort
+        self, key: Key, i: int, found: SmoothSolution, width: int, gains: tuple[Array, Array], effort: Effort
     ) -> LinearFit:
-        target, parents = self.keys[i]
+        target, parents = key
         splines = [smooth_basis(self.table, j)[0] for j in parents]
         curved = found.edf[i].max(axis=0) > _FLAT if width > 1 else np.zeros(len(parents), bool)
         widths = [min(spline.width, width) if bent else 1 for spline, bent in zip(splines, curved, strict=True)]
         rows = np.concatenate([[0], *(1 + k * width + np.arange(w) for k, w in enumerate(widths))]).astype(np.intp)
         columns = tuple(spline.leading(w) for spline, w in zip(splines, widths, strict=True))
+        price = 0.5 * float(np.log(self.table.shape[0]) * found.edf[i].sum())
         return LinearFit(
-            LOCATION_SCALE, target, parents, float(found.loss[i] + price * found.edf[i].sum()), bool(found.converged[i]),
-            contributions, effort, np.concatenate([found.a[i, rows], found.b[i, rows]]),
-            SplineBasis(columns, tuple(widths)), np.where(curved, found.strengths[i], np.inf),
+            LOCATION_SCALE, target, parents, float(found.loss[i]) + price, bool(found.converged[i]), gains[0] + gains[1],
+            effort, np.concatenate([found.a[i, rows], found.b[i, rows]]), SplineBasis(columns, tuple(widths)),
+            np.where(curved, found.strengths[i], np.inf), edf=np.where(curved, found.edf[i], 0.0),
+            spread_gain=float(gains[1].sum()),
         )  # fmt: skip
 
 
@@ -142,9 +176,36 @@ def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, s
                 b[1 + place * width : 1 + place * width + block.stop - block.start] = own[block]
 
 
-def _contributions(found: SmoothSolution, parents: int, width: int) -> Array:
-    """Return (m, parents) about how much loss each parent takes away."""
-    groups = [1 + k * width + np.arange(width) for k in range(parents)]
-    if not groups:
-        return np.zeros((len(found.a), 0))
-    return wald_gains(found.mean, found.a, groups) + wald_gains(found.spread, found.b, groups)
+def _deviations(u: Array, v: Array, roughness: Array) -> Array:
+    """Return by how many standard deviations the scores u of curves exceed chance, smooth ones weighing most.
+
+    `sum(u^2 / roughness)` minus its expectation is the slope of the marginal likelihood at infinite strength. The plain sum
+    sees fast waves.
+    """
+    v = np.maximum(v, 1e-300)
+    weights = np.where(roughness > 0.0, 1.0 / np.maximum(roughness, 1e-300), 0.0)
+    smooth = ((u**2 - v) * weights).sum(axis=-1) / np.sqrt(2.0 * ((v * weights) ** 2).sum(axis=-1) + 1e-300)
+    there = weights > 0.0
+    plain = (np.where(there, u**2 / v, 0.0).sum(axis=-1) - there.sum(axis=-1)) / np.sqrt(2.0 * there.sum(axis=-1) + 1e-9)
+    return np.asarray(np.maximum(smooth, plain))
+
+
+def promises(table: Table, first: Array, second: Array, curves: bool) -> Array:
+    """Return (models, d) the gain (nats) that the scores of every column's line and curves promise.
+
+    `first` and `second` (2 models, n) hold derivatives of the rows' losses by the mean and by the spread, in turn. Variances
+    of scores are the smaller of what is seen in the rows and what is expected.
+    """
+    models, d = len(first) // 2, table.shape[1]
+    out, square = np.empty((models, d)), first**2
+    for j in range(d):
+        spline, columns = smooth_basis(table, j)
+        basis = columns if curves else columns[:1]
+        u, squares = first @ basis.T, (basis * basis).T
+        v = np.minimum(square @ squares, second @ squares)
+        total = 0.5 * u[:, 0] ** 2 / np.maximum(v[:, 0], 1e-300)
+        if len(basis) > 1:
+            over = _deviations(u[:, 1:], v[:, 1:], spline.roughness[1:]) - _CHANCE
+            total += _NATS_PER_DEVIATION * np.maximum(over, 0.0)
+        out[:, j] = total.reshape(models, 2).sum(axis=1)
+    return out
