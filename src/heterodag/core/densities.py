@@ -82,7 +82,9 @@ def _orthonormal() -> tuple[Array, Array]:
 def features(x: Array, size: int = SHARP) -> Array:
     """Return the first orthonormal features (..., size) at points (...)."""
     centre, turn = _orthonormal()
-    return np.asarray(np.tensordot(raw_features(x, size), turn[:size, :size], (0, 0)) - centre[:size] @ turn[:size, :size])
+    return np.asarray(
+        np.tensordot(raw_features(x, size), turn[:size, :size], (0, 0)) - centre[:size] @ turn[:size, :size]
+    )
 
 
 @lru_cache(maxsize=64)

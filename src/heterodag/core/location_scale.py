@@ -30,7 +30,8 @@ FIRST_STRENGTH, _LONGEST = 1.0, 30.0
 _SHORTEST, _EMPTY = 1.5, 0.1
 #: Longest move of a row's log precision in one step.
 _LONGEST_MOVE = 3.0
-_MOVES = 12
+#: Times that the strengths of a model move, and that a step is shortened before it is given up.
+_MOVES, _HALVINGS = 12, 6
 
 
 @dataclass
@@ -68,9 +69,7 @@ class SmoothProblem:
 
     def take(self, some: Index | Mask) -> SmoothProblem:
         """Return some of the models."""
-        return SmoothProblem(
-            self.Z[some], self.Y[some], self.ridge[some], self.roughness[some], self.parents
-        )
+        return SmoothProblem(self.Z[some], self.Y[some], self.ridge[some], self.roughness[some], self.parents)
 
 
 @dataclass
@@ -116,6 +115,13 @@ def fit_smoothly(
     return found
 
 
+#: What `_Fit` holds for every model still being worked on.
+_PER_MODEL = (
+    "gram", "strengths", "moves", "edf", "penalty", "inverse_a", "inverse_b", "a", "b", "normal", "residual", "square",
+    "excess", "row_loss", "value",
+)  # fmt: skip
+
+
 class _Fit:
     """The loop of `fit_smoothly`: the models still being worked on, written to `found` as they finish."""
 
@@ -126,11 +132,11 @@ class _Fit:
         self.where = np.arange(len(b))
         self.gram = 0.5 * np.matmul(problem.Z, problem.Z.transpose(0, 2, 1))
         self.strengths, self.swing = strengths.copy(), free_swing(problem.Y.shape[1])
-        self.moves = np.zeros(len(b), int)
+        self.moves, self.edf = np.zeros(len(b), int), np.zeros(strengths.shape)
         self._set_penalties()
         self.b = b * (self.penalty[:, 1] < CLOSED)
         self._evaluate(self.b)
-        worse = ~np.isfinite(self.value) | (self.value > 0.5 * problem.Y.shape[1] + 1.0)
+        worse: Mask = ~np.isfinite(self.value) | (self.value > 0.5 * problem.Y.shape[1] + 1.0)
         if worse.any():  # a start from other rows can be worse than none here
             self.b[worse] = 0.0
             self._evaluate(self.b)
@@ -156,8 +162,8 @@ class _Fit:
             p = self.problem.ridge.shape[2]
             self.penalty, self.inverse_b = np.empty(self.problem.ridge.shape), np.empty((len(self.where), p, p))
         self.penalty[some] = self.problem.penalties(self.strengths[some], some)
-        diagonal = self.penalty[some][:, 1, :, None] * np.eye(self.penalty.shape[2])
-        self.inverse_b[some] = np.linalg.inv(self.gram[some] + diagonal + 1e-8 * np.eye(self.penalty.shape[2]))
+        eye = np.eye(self.problem.ridge.shape[2])
+        self.inverse_b[some] = np.linalg.inv(self.gram[some] + (self.penalty[some][:, 1] + 1e-8)[:, :, None] * eye)
 
     def _evaluate(self, b: Array) -> None:
         """Find the best mean for `b`, and the loss there."""
@@ -202,43 +208,30 @@ class _Fit:
         """Move `b`, less far where the loss would rise."""
         reach = np.abs(np.matmul(move[:, None, :], self.problem.Z)[:, 0]).max(axis=1)
         move = move * np.minimum(1.0, _LONGEST_MOVE / np.maximum(reach, 1e-300))[:, None]
-        before = self.b, self.a, self.normal, self.square, self.excess, self.row_loss, self.value, self.inverse_a
-        value, length = self.value.copy(), np.ones(len(move))
-        for _ in range(6):
-            self._evaluate(before[0] + length[:, None] * move)
+        before, value, length = self.b, self.value.copy(), np.ones(len(move))
+        for attempt in range(_HALVINGS + 1):
+            self.b = before + length[:, None] * move
+            self._evaluate(self.b)
             worse = ~(self.value <= value + 1e-9 * np.abs(value))
             if not worse.any():
                 break
-            length[worse] *= 0.3
-        else:
-            length[worse] = 0.0
-            if worse.any():
-                self._evaluate(before[0] + length[:, None] * move)
-        self.b = before[0] + length[:, None] * move
+            length[worse] *= 0.3 if attempt < _HALVINGS - 1 else 0.0
 
     def _move_strengths(self) -> Mask:
         """Move the strengths one step towards the fixed point; return for which models that changes the optimum."""
-        m, k = len(self.where), self.problem.parents
-        rough = self.problem.blocks
-        moved = np.zeros(m, bool)
-        if not k or not rough.shape[2]:
-            return moved
+        old = self.strengths
+        if not self.problem.blocks.size:
+            return np.zeros(len(old), bool)
         inverse = np.stack([np.einsum("mpp->mp", self.inverse_a), np.einsum("mpp->mp", self.inverse_b)], axis=1)
-        theta = np.stack([self.a, self.b], axis=1)
-        shape = (m, 2, k, rough.shape[2])
-        variance, square = inverse[:, :, 1:].reshape(shape), (theta[:, :, 1:] ** 2).reshape(shape)
-        count = (rough > 0.0).sum(axis=2)[:, None]
-        weight = rough[:, None]
-        edf = np.maximum(count - self.strengths * np.einsum("msck,msck->msc", np.broadcast_to(weight, shape), variance), 1e-3)
-        size = np.maximum(np.einsum("msck,msck->msc", np.broadcast_to(weight, shape), square), 1e-300)
-        fixed = edf / size
-        new = np.clip(fixed, np.maximum(self.strengths / _LONGEST, _WEAKEST), np.minimum(self.strengths * _LONGEST, _STRONGEST))
-        open_ = np.isfinite(self.strengths) & (count > 0)
-        new = np.where(open_, new, self.strengths)
-        self.edf = np.where(open_, edf, 0.0)
-        far = open_ & (np.abs(np.log(np.where(open_, new / self.strengths, 1.0))) > np.log(_SHORTEST))
-        far &= ~((new > self.strengths) & (edf < _EMPTY))
-        moved = far.any(axis=(1, 2)) & (self.moves < _MOVES)
+        count = (self.problem.blocks > 0.0).sum(axis=2)[:, None]
+        chosen = np.isfinite(old) & (count > 0)
+        edf = np.maximum(count - old * self._weighted(inverse), 1e-3)
+        fixed = edf / np.maximum(self._weighted(np.stack([self.a, self.b], axis=1) ** 2), 1e-300)
+        low, high = np.maximum(old / _LONGEST, _WEAKEST), np.minimum(old * _LONGEST, _STRONGEST)
+        new, self.edf = np.where(chosen, np.clip(fixed, low, high), old), np.where(chosen, edf, 0.0)
+        far = chosen & (np.abs(np.log(np.where(chosen, new / old, 1.0))) > np.log(_SHORTEST))
+        far &= ~((new > old) & (edf < _EMPTY))
+        moved: Mask = far.any(axis=(1, 2)) & (self.moves < _MOVES)
         if moved.any():
             some = np.flatnonzero(moved)
             self.moves[some] += 1
@@ -246,6 +239,13 @@ class _Fit:
             self._set_penalties(some)
             self.value = self.row_loss + self._penalty_value(self.a, self.b)
         return moved
+
+    def _weighted(self, values: Array) -> Array:
+        """Return (m, 2, parents) the sums of values (m, 2, p) of curves, weighted by their roughness."""
+        rough = self.problem.blocks
+        return np.asarray(
+            np.einsum("mck,msck->msc", rough, values[:, :, 1:].reshape(len(rough), 2, *rough.shape[1:]))
+        )
 
     def _write(self, done: Mask, converged: bool) -> None:
         if not done.any():
@@ -255,17 +255,11 @@ class _Fit:
         found.a[to], found.b[to], found.loss[to] = self.a[done], self.b[done], self.value[done]
         found.residuals[to] = self.residual[done]
         found.strengths[to], found.converged[to] = self.strengths[done], converged
-        if self.problem.parents and self.problem.blocks.shape[2]:
-            found.edf[to] = self.edf[done]
+        found.edf[to] = self.edf[done]
         found.mean[to] = self.normal[done]
         found.spread[to] = self.gram[done]
         found.spread.reshape(len(found.spread), -1)[to[:, None], np.arange(p) * (p + 1)] += self.penalty[done][:, 1]
         rest = ~done
         self.problem, self.where = self.problem.take(rest), self.where[rest]
-        for name in (
-            "gram", "strengths", "moves", "penalty", "inverse_b", "b", "a", "normal", "residual", "square", "excess", "row_loss",
-            "value", "inverse_a",
-        ):  # fmt: skip
+        for name in _PER_MODEL:
             setattr(self, name, getattr(self, name)[rest])
-        if hasattr(self, "edf"):
-            self.edf = self.edf[rest]

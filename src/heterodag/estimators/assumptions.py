@@ -105,7 +105,9 @@ def doubts_of_mechanisms(
     wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
     found = []
     if wrong:
-        listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+        listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (
+            f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        )
         found.append(
             f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
             "describes. Edges into these variables may mean little; a cause may be missing from the table."

@@ -263,7 +263,10 @@ class HOST(GraphEstimator):
         scores, plausibility = found.scores, found.plausibility or graph.details.get("plausibility")
         if self._order_settings().scores.compete:
             sentences = doubts_of_mechanisms(
-                scores.sample(LEVELS[0]), graph.adjacency, getattr(self, "open_", None), column_labels(scores.d, names)
+                scores.sample(LEVELS[0]),
+                graph.adjacency,
+                getattr(self, "open_", None),
+                column_labels(scores.d, names),
             )
         elif self.parametrization == "linear":
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
@@ -314,7 +317,13 @@ class HOST(GraphEstimator):
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(
-            self.parametrization, self.form, self.noise, self.normality, self.tolerance, self.refine, self.conditioning
+            self.parametrization,
+            self.form,
+            self.noise,
+            self.normality,
+            self.tolerance,
+            self.refine,
+            self.conditioning,
         )
 
     def _check_parameters(self) -> None:

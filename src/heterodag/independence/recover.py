@@ -100,7 +100,11 @@ def recover_dag(
     """
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
-    settings, n_jobs, seed = score_settings(parametrization, form, noise), check_workers(n_jobs), seed_sequence(random_state)
+    settings, n_jobs, seed = (
+        score_settings(parametrization, form, noise),
+        check_workers(n_jobs),
+        seed_sequence(random_state),
+    )
     get_selection(selection)
     as_knowledge(prior_knowledge)
     array, names = check_data(X, missing)

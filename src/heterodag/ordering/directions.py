@@ -37,9 +37,7 @@ def surest_state(choices: ParentChoices, state: State, allowed: Allowed) -> Stat
     return state
 
 
-def direction_nats(
-    choices: ParentChoices, state: State, edges: Iterable[tuple[int, int]], allowed: Allowed
-) -> Array:
+def direction_nats(choices: ParentChoices, state: State, edges: Iterable[tuple[int, int]], allowed: Allowed) -> Array:
     """Return (d, d) the evidence for the direction of edges (cause, effect); infinite where knowledge decides."""
     d = choices.scores.d
     out = np.full((d, d), np.nan)

@@ -99,7 +99,11 @@ def _pass(
     try:
         moves = all_moves(choices, state, near)
         for start in range(0, len(moves), CHUNK):
-            some = [m for m in moves[start : start + CHUNK] if floor == -np.inf or estimated_gain(choices, state, m) > floor]
+            some = [
+                m
+                for m in moves[start : start + CHUNK]
+                if floor == -np.inf or estimated_gain(choices, state, m) > floor
+            ]
             gains = evaluate(choices, state, some)
             for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
                 if gain <= EQUAL:

@@ -21,8 +21,8 @@ from heterodag.scores.parent_choice import Limits, ParentChoices
 #: The search runs on so many rows first, then goes on from its result with more: few moves are left to try there, and the
 #: fits start from those on fewer rows.
 LEVELS = (2_000, 10_000, 50_000)
-#: Natural curves must explain some variable better by this many nats.
-_ADMITTED = 10.0
+#: Natural curves must explain two variables (or the only one with causes) better by this many nats each.
+_ADMITTED, _ENOUGH = 40.0, 2
 
 
 def parent_penalty(n: int, d: int) -> float:
@@ -110,9 +110,7 @@ def search_mechanisms(
     return scores, replace(found, state=surest)
 
 
-def _best_start(
-    few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
-) -> Search | None:
+def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None) -> Search | None:
     """Return the best result of the searches on few rows; None if the time was over before there was one."""
     choices, allowed, work = order_choices(few, knowledge), respected(knowledge), few.work
     try:
@@ -137,10 +135,11 @@ def _with_natural_curves(fitter: Fitter) -> Fitter | None:
 
 
 def _helps(fitter: Fitter, scores: LocalScores, state: State) -> bool:
-    """Return whether another fitter explains some variable of a graph better."""
+    """Return whether another fitter explains enough variables of a graph much better."""
     keys = [key for key in state.parents.items() if key[1]]
     new, old = LocalScores(scores.table, fitter, scores.work).losses(keys), scores.losses(keys)
-    return any(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
+    helped = sum(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
+    return 0 < min(_ENOUGH, len(keys)) <= helped
 
 
 def respected(knowledge: ResolvedKnowledge | None) -> Callable[[list[int]], bool]:

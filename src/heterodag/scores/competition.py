@@ -104,7 +104,10 @@ class CompetingFitter:
         rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, moving)
         if self.curves and self.natural_curves:
             natural = [start if start is not None and start.form is NATURAL else None for start in known]
-            rivals.add(CurveFitter(NATURAL).fit(table, some, natural, effort), None, moving)
+            # The accuracy of a round, a tenth of a nat at 1,000 rows, is what the others have in a search.
+            own = effort if effort is Effort.FINAL else Effort.ROUND
+            fits = CurveFitter(NATURAL).fit(table, some, natural, own)
+            rivals.add([replace(fit, effort=effort) for fit in fits], None, moving)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
@@ -131,22 +134,18 @@ class _Rivals:
     """The models that stand for every key, and the choice among them."""
 
     def __init__(self, table: Table, keys: int) -> None:
-        self.table, self.fits, self.rows, self.owner = table, list[Fit](), list[Array](), list[int]()
+        self.table, self.fits, self.rows, self.owner = table, list[LinearFit](), list[Array](), list[int]()
         self.keys = keys
 
     def add(self, fits: Sequence[Fit], residuals: Array | None, of: Sequence[int] | None = None) -> None:
         """Let models stand, of all keys or of some."""
-        self.fits += fits
+        self.fits += [fit for fit in fits if isinstance(fit, LinearFit)]
         self.rows += [fit.residuals(self.table) for fit in fits] if residuals is None else list(residuals)
         self.owner += range(len(fits)) if of is None else of
 
     def spread_moves(self, i: int) -> bool:
         """Return whether a model of this key has a spread that its parents move."""
-        return any(
-            isinstance(fit, LinearFit) and fit.spread_gain > _MOVING
-            for fit, owner in zip(self.fits, self.owner, strict=True)
-            if owner == i
-        )
+        return any(fit.spread_gain > _MOVING for fit, owner in zip(self.fits, self.owner, strict=True) if owner == i)
 
     def best(self, noise: str) -> list[Fit]:
         """Return the best model of every key, with its noise."""
@@ -161,9 +160,7 @@ class _Rivals:
         return with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner))
 
 
-def with_noise(
-    fits: Sequence[LinearFit], E: Array, noise: str, owner: Index | None = None
-) -> list[LinearFit]:
+def with_noise(fits: Sequence[LinearFit], E: Array, noise: str, owner: Index | None = None) -> list[LinearFit]:
     """Return models with the densities of their residuals E (models, n), and losses under these.
 
     Models of one `owner` (a number each) are compared: sharp densities are tried only for those near the best.

@@ -28,6 +28,8 @@ ASKED = 3.0
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
 #: Curves with fewer effective coefficients than this in either predictor are lines.
 _FLAT = 0.2
+#: Strength with which a curve that was flat in a smaller model starts in a larger one.
+_FLAT_STRENGTH = 30.0
 
 
 def basis_width(n: int) -> int:
@@ -40,7 +42,9 @@ def smooth_basis(table: Table, column: int) -> tuple[ColumnSpline, Array]:
     key = ("smooth basis", column)
     if key not in table.memo:
         n = table.shape[0]
-        spline = column_spline(table.take([column], slice(None, None, max(1, n // _ROWS_FOR_KNOTS)))[0], basis_width(n))
+        spline = column_spline(
+            table.take([column], slice(None, None, max(1, n // _ROWS_FOR_KNOTS)))[0], basis_width(n)
+        )
         table.memo[key] = spline, spline(table.take([column])[0])
     found: tuple[ColumnSpline, Array] = table.memo[key]
     return found
@@ -121,15 +125,16 @@ class Batch:
         excess = np.full(len(self.keys), -np.inf)
         square = problem.Z**2
         for first in (h * e, 0.5 * (e * e - 1.0)):
-            u, v = np.matmul(problem.Z, first[:, :, None])[:, :, 0], np.matmul(square, (first**2)[:, :, None])[:, :, 0]
+            u, v = (
+                np.matmul(problem.Z, first[:, :, None])[:, :, 0],
+                np.matmul(square, (first**2)[:, :, None])[:, :, 0],
+            )
             for place in range(problem.parents):
                 own = slice(2 + place * self.width, 1 + (place + 1) * self.width)
                 excess = np.maximum(excess, _deviations(u[:, own], v[:, own], problem.roughness[:, own]))
         return np.flatnonzero(excess > ASKED).tolist()
 
-    def _fit(
-        self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, keys: Sequence[Key]
-    ) -> Fitted:
+    def _fit(self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, keys: Sequence[Key]) -> Fitted:
         if not len(keys):
             return Fitted([], np.empty((0, problem.Y.shape[1])), np.empty((0, problem.Y.shape[1])))
         found = fit_smoothly(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
@@ -160,20 +165,27 @@ class Batch:
 
 
 def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, strengths: Array) -> None:
-    """Fill in what a model of some of the parents knows: its log precision, and its strengths in location-scale form."""
+    """Fill in what a model of some of the parents knows: its log precision, and its strengths in location-scale form.
+
+    Curves of another table's basis are not taken over: their columns are not these.
+    """
     own = start.theta[start.shape.spread]
+    blocks = (
+        start.basis.blocks if isinstance(start.basis, SplineBasis) else [slice(k + 1, k + 2) for k in range(len(own))]
+    )
     b[0] = own[0]
-    blocks = start.basis.blocks if isinstance(start.basis, SplineBasis) else [slice(k + 1, k + 2) for k in range(len(start.parents))]
-    for number, (parent, block) in enumerate(zip(start.parents, blocks, strict=True)):
+    for number, parent in enumerate(start.parents):
         if parent not in key[1]:
             continue
-        place = key[1].index(parent)
-        b[1 + place * width] = own[block.start]
-        if start.strengths is not None and start.form is LOCATION_SCALE and isinstance(start.basis, SplineBasis):
-            known = start.strengths[:, number]
-            strengths[:, place] = np.where(np.isfinite(known), known, 30.0)
-            if start.basis.columns[number] is smooth_basis(table, parent)[0]:
-                b[1 + place * width : 1 + place * width + block.stop - block.start] = own[block]
+        block, place = blocks[number], key[1].index(parent)
+        first = 1 + place * width
+        b[first] = own[block.start]
+        if not isinstance(start.basis, SplineBasis) or start.strengths is None or start.form is not LOCATION_SCALE:
+            continue
+        known = start.strengths[:, number]
+        strengths[:, place] = np.where(np.isfinite(known), known, _FLAT_STRENGTH)
+        if start.basis.columns[number] is smooth_basis(table, parent)[0]:
+            b[first : first + block.stop - block.start] = own[block]
 
 
 def _deviations(u: Array, v: Array, roughness: Array) -> Array:
@@ -186,7 +198,9 @@ def _deviations(u: Array, v: Array, roughness: Array) -> Array:
     weights = np.where(roughness > 0.0, 1.0 / np.maximum(roughness, 1e-300), 0.0)
     smooth = ((u**2 - v) * weights).sum(axis=-1) / np.sqrt(2.0 * ((v * weights) ** 2).sum(axis=-1) + 1e-300)
     there = weights > 0.0
-    plain = (np.where(there, u**2 / v, 0.0).sum(axis=-1) - there.sum(axis=-1)) / np.sqrt(2.0 * there.sum(axis=-1) + 1e-9)
+    plain = (np.where(there, u**2 / v, 0.0).sum(axis=-1) - there.sum(axis=-1)) / np.sqrt(
+        2.0 * there.sum(axis=-1) + 1e-9
+    )
     return np.asarray(np.maximum(smooth, plain))
 
 

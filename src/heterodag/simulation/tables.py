@@ -160,9 +160,9 @@ def simulate(
     constant over the sample becomes 0.
 
     Worlds by name: every parent, standardised, adds to the mean an effect of standard deviation 0.7 to 1.3 and to the
-    log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none) divided by the root of the number of parents, and not growing beyond 3 standard deviations of the parent. Curves are
-    two sines, a sigmoid, a bump times a line, or two straight pieces. Where the spread is average, the noise has a
-    standard deviation between 0.6 and 1.2.
+    log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none), divided by the root of the number of parents; beyond
+    3 standard deviations of the parent the spread moves no further. Curves are two sines, a sigmoid, a bump times a line,
+    or two straight pieces. Where the spread is average, the noise has a standard deviation between 0.6 and 1.2.
 
     The graph, the mechanisms and the noise have streams of their own: with the same seed, another `n` keeps
     the graph, the slopes and the functions, and a larger `n` keeps the noise of the first rows (`X` itself

@@ -48,7 +48,7 @@ def _bimodal(z: FloatArray) -> FloatArray:
     grid = np.linspace(-6.0, 6.0, 4001)
     part = np.sqrt(1.0 - _MODE**2)
     below = 0.5 * (ndtr((grid - _MODE) / part) + ndtr((grid + _MODE) / part))
-    return np.interp(ndtr(z), below, grid)
+    return np.asarray(np.interp(ndtr(z), below, grid))
 
 
 def _laplace(z: FloatArray) -> FloatArray:
@@ -97,8 +97,8 @@ CURVES = (_sines, _sigmoid, _bump, _pieces)
 
 def _effect(kind: str, z: FloatArray, rng: Generator) -> FloatArray:
     """Return what one standardised parent does, with mean 0 and variance 1 in the sample, and a random sign."""
-    drawn = rng.choice([-1.0, 1.0]), int(rng.integers(len(CURVES)))
-    return drawn[0] * _standardised(CURVES[drawn[1]](z, rng) if kind == "curved" else z)
+    sign, curve = rng.choice([-1.0, 1.0]), CURVES[int(rng.integers(len(CURVES)))]
+    return np.asarray(sign * _standardised(curve(z, rng) if kind == "curved" else z))
 
 
 def _standardised(x: FloatArray) -> FloatArray:
@@ -121,7 +121,8 @@ def world(
             if on_mean != "none":
                 mean[:, node] += own.uniform(*_ON_MEAN) * _effect(on_mean, z, own)
             if on_spread != "constant":
-                log_scale += own.uniform(*strength) * _effect(on_spread, z.clip(-_REACH, _REACH), own) / np.sqrt(len(parents))
+                effect = _effect(on_spread, z.clip(-_REACH, _REACH), own)
+                log_scale += own.uniform(*strength) * effect / np.sqrt(len(parents))
         scale[:, node] = level * np.exp(log_scale)
         X[:, node] = mean[:, node] + scale[:, node] * noise[:, node]
     return X, mean, scale
