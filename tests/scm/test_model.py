@@ -12,6 +12,7 @@ from scipy import stats
 from heterodag import HOST, DataError, DataWarning, HeteroscedasticSCM, ParameterError, simulate
 from heterodag.scm import Draw, Set, Shift
 
+PAPER = {"form": "natural", "parametrization": "linear", "noise": "gaussian"}
 CHAIN = pd.DataFrame([[0, 1, 0], [0, 0, 1], [0, 0, 0]], index=list("abc"), columns=list("abc"))
 
 
@@ -30,12 +31,16 @@ def table():
 
 @pytest.fixture(scope="module")
 def scm(table):
-    return HeteroscedasticSCM.from_dag(CHAIN, table, form="location-scale")
+    return HeteroscedasticSCM.from_dag(CHAIN, table, **PAPER | {"form": "location-scale"})
 
 
-@pytest.fixture(scope="module", params=["natural", "location-scale"])
+@pytest.fixture(
+    scope="module",
+    params=[PAPER, PAPER | {"form": "location-scale"}, {}, {"noise": "flexible"}],
+    ids=["natural", "location-scale", "auto", "flexible"],
+)
 def either(request, table):
-    return HeteroscedasticSCM.from_dag(CHAIN, table, form=request.param)
+    return HeteroscedasticSCM.from_dag(CHAIN, table, **request.param)
 
 
 def test_the_mechanism_is_the_one_that_made_the_data(scm):
@@ -282,12 +287,19 @@ def test_a_simulated_model_of_many_parents_is_fitted():
     assert np.median(np.abs(scm.noise(data.X).to_numpy() - data.noise)) < 0.1
 
 
+def test_normal_data_get_normal_noise_and_lines(table):
+    scm = HeteroscedasticSCM.from_dag(CHAIN, table)
+    assert scm.summary()["noise"].tolist() == ["normal"] * 3
+    assert scm.summary()["form"].tolist()[1] == "location-scale"
+    assert scm.summary()["curves"].tolist() == [""] * 3
+
+
 def test_the_covariance_of_a_plain_regression():
     """Constant spread, location-scale form: means have the covariance of least squares, log precisions 2 / n."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal(5000)
     frame = pd.DataFrame({"x": x, "y": 0.5 * x + rng.standard_normal(5000)})
-    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame, form="location-scale")
+    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame, **PAPER | {"form": "location-scale"})
     mechanism = scm.mechanisms[1]
     residual = 1.0 / mechanism.scale[-1] ** 2  # variance of the noise in standardised units
     expected = np.array([residual, residual, 2.0, 2.0]) / 5000
@@ -299,6 +311,6 @@ def test_intervals_stay_sensible_where_location_and_intercept_trade_off():
     rng = np.random.default_rng(2)
     a = rng.standard_normal(2000)
     frame = pd.DataFrame({"a": a, "b": a + np.exp(0.05 * a) * rng.standard_normal(2000)})
-    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame)
+    scm = HeteroscedasticSCM.from_dag([[0, 1], [0, 0]], frame, **PAPER)
     row = scm.effect("a", "b", (0.0, 1.0), n=200, random_state=0).loc["mean"]
     assert 0.9 < (row["upper"] - row["lower"]) / (2 * 1.645 / np.sqrt(2000)) < 1.6

@@ -36,9 +36,8 @@ def table(form, n, seed=0):
 
 
 def fitted(form, n, parametrization="spline", seed=0):
-    return HeteroscedasticSCM.from_dag(
-        GRAPH, table(form, n, seed), form=form, parametrization=parametrization, names=list("aby")
-    )
+    asked = {"form": form, "parametrization": parametrization, "noise": "gaussian"}
+    return HeteroscedasticSCM.from_dag(GRAPH, table(form, n, seed), names=list("aby"), **asked)
 
 
 @pytest.fixture(scope="module", params=FORMS)
@@ -145,8 +144,9 @@ def without_curves(content):
         (lambda content: content["mechanisms"][1].update(curves=[]), "one entry per parent"),
         (lambda content: content["mechanisms"][1].update(curves=[3]), "not a complete heterodag model"),
         (lambda content: content["mechanisms"][1].update(theta=[0.0]), "theta of 'b'"),
-        (without_curves, "curves, for splines only"),
-        (lambda content: content.update(parametrization="linear"), "curves, for splines only"),
+        (without_curves, "not a complete heterodag model"),
+        (lambda content: content["mechanisms"][1].update(curves=None), "theta of 'b'"),
+        (lambda content: content.update(parametrization="linear"), "curves of 'b' in a model of lines"),
         (lambda content: content.update(format_version=0), "has format version 0"),
     ],
 )

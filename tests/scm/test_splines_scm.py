@@ -16,7 +16,7 @@ def scm(request):
     a = rng.standard_normal(3000)
     b = np.sin(2 * a) + np.exp(0.4 * np.abs(a) - 1) * rng.standard_normal(3000)
     table = pd.DataFrame({"a": a, "b": b, "c": rng.standard_normal(3000) - b})
-    return HeteroscedasticSCM.from_dag(CHAIN, table, form=request.param, parametrization="spline")
+    return HeteroscedasticSCM.from_dag(CHAIN, table, form=request.param, parametrization="spline", noise="gaussian")
 
 
 def test_curves_in_mean_and_spread_are_found(scm):

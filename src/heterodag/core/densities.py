@@ -23,6 +23,8 @@ from heterodag.core.gaussian import Array, Mask
 
 #: Points of the grid. With 161, integrals of the sharpest densities in use are right to 1e-4.
 _POINTS = 161
+#: Points of the finer grid behind quantiles, probabilities, mean and standard deviation of one density.
+_FINE_POINTS = 8001
 #: The grid is dense within about this many standard deviations, then widens.
 _DENSE = 1.5
 #: Least reach of the grid; it doubles until it exceeds the farthest residual by a quarter.
@@ -31,11 +33,12 @@ _LEAST_REACH = 8.0
 _STEPS, _ENOUGH = 25, 1e-7
 #: Longest step in the natural parameters.
 _LONGEST = 4.0
-#: Where the features for sharp edges have their steps (as uniform or exponential noise has edges), and how wide these are.
-_EDGES, _EDGE_WIDTH = np.linspace(-1.9, 1.9, 8), 0.35
+#: Where the features for sharp edges have their steps, on both sides of 0 (uniform and exponential noise have edges), and
+#: how wide these are. Steps come in pairs, an odd and an even feature: noise and its mirror image get the same density.
+_EDGES, _EDGE_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
 #: Sizes of the two families: smooth densities, and those with edges. Two features of each are mean and variance, which the
 #: normal density has as well.
-SMOOTH, SHARP = 7, 7 + len(_EDGES)
+SMOOTH, SHARP = 7, 7 + 2 * len(_EDGES)
 _LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -44,8 +47,9 @@ def raw_features(x: Array, size: int) -> Array:
     out, square = np.empty((size, *x.shape)), x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
     out[0], out[1], out[2], out[3], out[4], out[5], out[6] = x, square, root, np.log(root), x / root, bump, x * bump
-    for k in range(SMOOTH, size):
-        np.tanh((x - _EDGES[k - SMOOTH]) / _EDGE_WIDTH, out=out[k])
+    for k, place in enumerate(_EDGES[: max(size - SMOOTH, 0) // 2]):
+        right, left = np.tanh((x - place) / _EDGE_WIDTH), np.tanh((x + place) / _EDGE_WIDTH)
+        out[SMOOTH + 2 * k], out[SMOOTH + 2 * k + 1] = right + left, left - right
     return out
 
 
@@ -54,7 +58,8 @@ def raw_slopes(x: Array) -> Array:
     square = x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
     smooth = [np.ones_like(x), 2.0 * x, x / root, x / (1.0 + square), 1.0 / root**3, -x * bump, (1.0 - square) * bump]
-    edges = (1.0 - np.tanh((x[..., None] - _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH
+    right, left = ((1.0 - np.tanh((x[..., None] + side * _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH for side in (-1, 1))
+    edges = np.stack([right + left, left - right], axis=-1).reshape(*x.shape, -1)
     return np.concatenate([np.stack(smooth, axis=-1), edges], axis=-1)
 
 
@@ -127,21 +132,63 @@ class Density:
         size = len(self.theta)
         return np.asarray(x - raw_slopes(x)[..., :size] @ (_orthonormal()[1][:size, :size] @ self.theta))
 
+    def log_density(self, x: Array) -> Array:
+        """Return `ln f(x)`, with its constant.
+
+        Beyond the reach, where no residual was and the integral ends, the features say nothing: `ln f` goes on along a
+        straight line, as steep as it was there and never less steep than 1 / reach, so that it falls.
+        """
+        inside = np.clip(x, -self.reach, self.reach)
+        left, right = self.slope(np.array([-self.reach, self.reach])) * (-1.0, 1.0)
+        steep = np.maximum(np.where(x < 0.0, left, right), 1.0 / self.reach)
+        return np.asarray(self.log_ratio(inside) - 0.5 * inside * inside - _LOG_ROOT_2PI - steep * np.abs(x - inside))
+
     def quantile(self, p: Array) -> Array:
         """Return the points below which the noise lies with probabilities p."""
-        x, below = self._cumulative()
-        return np.interp(p, below, x)
+        found = _tabulated(self)
+        return np.interp(p, found.below, found.x)
 
     def cdf(self, x: Array) -> Array:
         """Return the probabilities of noise below x."""
-        points, below = self._cumulative()
-        return np.interp(x, points, below)
+        found = _tabulated(self)
+        return np.interp(x, found.x, found.below)
 
-    def _cumulative(self) -> tuple[Array, Array]:
-        fine = np.sinh(np.linspace(-1.0, 1.0, 8001) * np.arcsinh(self.reach / _DENSE)) * _DENSE
-        density = np.exp(-0.5 * fine * fine + self.log_ratio(fine))
-        below = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(fine))])
-        return fine, below / below[-1]
+    @property
+    def total(self) -> float:
+        """The integral of the density over its reach: 1, up to the error of the grid behind `log_z`."""
+        return _tabulated(self).total
+
+    @property
+    def mean(self) -> float:
+        """Mean of the noise: about 0, as that of residuals."""
+        return _tabulated(self).mean
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the noise: about 1, as that of residuals."""
+        return _tabulated(self).sd
+
+
+@dataclass(frozen=True)
+class _Tabulated:
+    """A density on a fine grid: points, probabilities below them, the integral before it was made 1, mean and sd."""
+
+    x: Array
+    below: Array
+    total: float
+    mean: float
+    sd: float
+
+
+@lru_cache(maxsize=128)
+def _tabulated(density: Density) -> _Tabulated:
+    x = np.sinh(np.linspace(-1.0, 1.0, _FINE_POINTS) * np.arcsinh(density.reach / _DENSE)) * _DENSE
+    f = np.exp(density.log_ratio(x) - 0.5 * x * x - _LOG_ROOT_2PI)
+    mass, middle = 0.5 * (f[1:] + f[:-1]) * np.diff(x), 0.5 * (x[1:] + x[:-1])
+    below = np.concatenate([[0.0], np.cumsum(mass)])
+    mass /= below[-1]
+    mean = float(mass @ middle)
+    return _Tabulated(x, below / below[-1], float(below[-1]), mean, float(np.sqrt(mass @ (middle - mean) ** 2)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +80,14 @@ class Form(ABC):
 
     def __repr__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to workers by name: a form is the same object everywhere."""
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Form:
+    return FORMS[name]
 
 
 class _Natural(Form):

@@ -26,7 +26,7 @@ from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
 from heterodag.ordering.directions import OPEN_BELOW, direction_nats
 from heterodag.ordering.result import Refinement
-from heterodag.ordering.search import LEVELS, respected
+from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.work import ALMOST, OutOfTime, Work
@@ -247,7 +247,10 @@ class HOST(GraphEstimator):
         nats = None
         if found.search is not None:
             edges = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency)]
-            nats = direction_nats(found.search.choices, found.search.state, edges, respected(knowledge))
+            last = found.search.choices
+            few = order_choices(found.scores.sample(LEVELS[0]), knowledge)
+            levels = [last] if few.scores is last.scores else [few, last]
+            nats = direction_nats(levels, found.search.state, edges, respected(knowledge))
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("open_", None if nats is None else (graph.adjacency == 1) & (nats < OPEN_BELOW))
         table = None

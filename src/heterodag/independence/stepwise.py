@@ -6,8 +6,8 @@ likelihood ratio with it, or of the score test where that promises next to nothi
 case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the parents chosen are
 smaller than they would be for a model fixed beforehand.
 
-With normal noise only: if the residuals of all variables are far from normal, such ratios find far too many edges, and the pairs are tested given
-all predecessors instead, with a limit on what a single row can contribute.
+With `noise="gaussian"`, if the residuals of all variables are far from normal, such ratios find far too many edges, and the
+pairs are tested given all predecessors instead, with a limit on what a single row can contribute.
 
 With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
 all rows says that a parent is certain, its p-value is Wald's. If the time is over, the parents chosen so far stand, with
@@ -25,7 +25,7 @@ import numpy as np
 
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.likelihood import drop_one_edges, tables_of
-from heterodag.ordering.search import LEVELS
+from heterodag.ordering.search import LEVELS, MECHANISM_LEVELS
 from heterodag.runtime.work import OutOfTime, Work
 from heterodag.scores.fit import Effort, Parents
 from heterodag.scores.local import LocalScores
@@ -52,7 +52,7 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     if problem.settings.parametrization != "linear" and not problem.settings.compete:
         return drop_one_edges(problem, scores)
     chosen = dict(problem.found.parents) if problem.found is not None else {}
-    sample = scores.sample(LEVELS[-1])
+    sample = scores.sample((MECHANISM_LEVELS if problem.settings.compete else LEVELS)[-1])
     plausible = problem.found.plausibility if problem.found is not None else None
     try:
         if plausible is None or not plausible.far:

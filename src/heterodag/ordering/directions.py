@@ -8,19 +8,19 @@ If that finds a better graph than the one at hand, the search had missed it, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from heterodag.core.gaussian import Array
-from heterodag.ordering.refinement import Move, State, apply, evaluate, refine_order
+from heterodag.ordering.refinement import Move, State, apply, evaluate, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
 from heterodag.scores.parent_choice import EQUAL, ParentChoices
 
 #: Directions with more evidence than this (nats) after one move are not looked at further.
 CLOSE = 40.0
 #: An edge with less evidence for its direction than this (nats) is open.
-OPEN_BELOW = 4.0
+OPEN_BELOW = 9.0
 #: Times that a better graph may be found on the way.
 _RESTARTS = 3
 
@@ -37,12 +37,30 @@ def surest_state(choices: ParentChoices, state: State, allowed: Allowed) -> Stat
     return state
 
 
-def direction_nats(choices: ParentChoices, state: State, edges: Iterable[tuple[int, int]], allowed: Allowed) -> Array:
-    """Return (d, d) the evidence for the direction of edges (cause, effect); infinite where knowledge decides."""
-    d = choices.scores.d
+def doubtful(choices: ParentChoices, state: State, allowed: Allowed) -> set[int]:
+    """Return the variables of edges whose direction has little evidence."""
+    costs = _reversals(choices, state, _edges(state), allowed, until_better=False)[0]
+    return {j for edge, nats in costs.items() if nats <= CLOSE for j in edge}
+
+
+def direction_nats(
+    choices: Sequence[ParentChoices], state: State, edges: Iterable[tuple[int, int]], allowed: Allowed
+) -> Array:
+    """Return (d, d) the evidence for the direction of edges (cause, effect); infinite where knowledge decides.
+
+    `choices` are on more and more rows: directions that are clear on fewer are not looked at again, so their evidence is
+    that of the fewer rows.
+    """
+    d, left = choices[0].scores.d, list(edges)
     out = np.full((d, d), np.nan)
-    for edge, nats in _reversals(choices, state, list(edges), allowed, until_better=False)[0].items():
-        out[edge] = max(nats, 0.0)
+    for own in choices:
+        try:
+            here = start_state(own, state.order, state.parents)
+        except OutOfTime:
+            break
+        for edge, nats in _reversals(own, here, left, allowed, until_better=False)[0].items():
+            out[edge] = max(nats, 0.0)
+        left = [edge for edge in left if not out[edge] > CLOSE]
     return out
 
 

@@ -8,19 +8,23 @@ this compares both directions outright.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from heterodag.core.gaussian import Array, Mask
-from heterodag.core.graph import topological_order
 from heterodag.knowledge import ResolvedKnowledge
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import ParentChoices
 
 
 def greedy_order(
-    choices: ParentChoices, knowledge: ResolvedKnowledge | None = None
+    choices: ParentChoices, ranking: Sequence[int], knowledge: ResolvedKnowledge | None = None
 ) -> tuple[list[int], dict[int, Parents]]:
-    """Return an order and the parents that led to it; prior knowledge is obeyed."""
+    """Return an order and the parents that led to it; prior knowledge is obeyed.
+
+    Variables that the graph does not order come as in `ranking`, so that the order of the columns does not matter.
+    """
     d = choices.scores.d
     parents: dict[int, Parents] = dict(enumerate(choices.limits.required))
     before = _precedence(d, knowledge, parents)
@@ -29,10 +33,20 @@ def greedy_order(
         _update(choices, parents, before, gain, changed)
         i, j = (int(k) for k in np.unravel_index(int(gain.argmax()), gain.shape))
         if not gain[i, j] > 0.0:
-            return topological_order((before & ~np.eye(d, dtype=bool)).astype(np.int8)).tolist(), parents
+            return _ranked(before, ranking), parents
         parents[j] = tuple(sorted((*parents[j], i)))
         before |= np.outer(before[:, i], before[j])
         changed = [j]
+
+
+def _ranked(before: Mask, ranking: Sequence[int]) -> list[int]:
+    """Return an order that agrees with what comes before what, always the first of the ranking that may come next."""
+    order, left = list[int](), list(ranking)
+    while left:
+        chosen = next(j for j in left if not any(before[i, j] for i in left if i != j))
+        order.append(chosen)
+        left.remove(chosen)
+    return order
 
 
 def _precedence(d: int, knowledge: ResolvedKnowledge | None, parents: dict[int, Parents]) -> Mask:

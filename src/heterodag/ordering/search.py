@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heterodag.knowledge import ResolvedKnowledge
-from heterodag.ordering.directions import surest_state
+from heterodag.ordering.directions import doubtful, surest_state
 from heterodag.ordering.greedy import greedy_order
 from heterodag.ordering.refinement import State, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
@@ -21,6 +21,8 @@ from heterodag.scores.parent_choice import Limits, ParentChoices
 #: The search runs on so many rows first, then goes on from its result with more: few moves are left to try there, and the
 #: fits start from those on fewer rows.
 LEVELS = (2_000, 10_000, 50_000)
+#: The same where mechanisms compete, whose fits take ten times as long: with 10,000 rows few directions are left in doubt.
+MECHANISM_LEVELS = LEVELS[:2]
 #: Natural curves must explain two variables (or the only one with causes) better by this many nats each.
 _ADMITTED, _ENOUGH = 40.0, 2
 
@@ -92,22 +94,28 @@ def search_mechanisms(
     """Find an order where mechanisms compete; also return the scores behind it, which may admit more of them.
 
     On the rows of the first level the search starts from a greedy graph, and where noise looks normal from the order by
-    normality as well; the better result goes on to more rows. Natural curves are admitted if they explain a variable of
-    that result better than what stood before.
+    normality as well; the better result goes on to more rows. Natural curves are admitted if they explain variables of
+    that result much better than what stood before. `start_score` is on the rows of the first level.
     """
-    few = scores.sample(LEVELS[0])
+    few, allowed = scores.sample(LEVELS[0]), respected(knowledge)
     start = _best_start(few, by_normality, knowledge)
     if start is None:
-        return scores, search_order(scores, by_normality, {}, knowledge)
+        return scores, search_order(scores, by_normality, {}, knowledge, MECHANISM_LEVELS)
     with suppress(OutOfTime):
         wider = _with_natural_curves(scores.fitter)
         if wider is not None and _helps(wider, few, start.state):
             scores = LocalScores(scores.table, wider, scores.work)
-    found = search_order(scores, start.state.order, start.state.parents, knowledge)
-    if found is None:
-        return scores, start
-    surest = surest_state(found.choices, found.state, respected(knowledge))
-    return scores, replace(found, state=surest)
+            start = search_order(scores, start.state.order, start.state.parents, knowledge, LEVELS[:1]) or start
+    choices, state = start.choices, surest_state(start.choices, start.state, allowed)
+    with suppress(OutOfTime), scores.work.part(0.7, 1.0):
+        for level in MECHANISM_LEVELS[1:]:
+            if few.n_rows < scores.n_rows:
+                # What is clear on fewer rows is clearer on more: only variables of doubtful edges move again.
+                near = doubtful(choices, state, allowed)
+                more = order_choices(scores.sample(level), knowledge)
+                state = refine_order(more, start_state(more, state.order, state.parents), allowed, near)
+                choices = more
+    return scores, Search(state, choices, start.start_score, not scores.work.over)
 
 
 def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None) -> Search | None:
@@ -115,7 +123,7 @@ def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: Resolv
     choices, allowed, work = order_choices(few, knowledge), respected(knowledge), few.work
     try:
         with work.part(0.0, 0.1):
-            begun = start_state(choices, *greedy_order(choices, knowledge))
+            begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
     except OutOfTime:
         return None
     with work.part(0.1, 0.5):

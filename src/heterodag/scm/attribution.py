@@ -5,7 +5,7 @@ ancestors. For a set S of them let `v(S) = Var(E[y | noises in S])`, the varianc
 noise is its Shapley value: its mean gain in v over all orders in which the noises can be added. Shares are never
 negative and add up to the variance of y. Up to `EXACT` noises all subsets are summed; beyond, random orders are.
 `v(S)` is the covariance of y with a copy of y that has the same noises in S and fresh ones elsewhere; the own noise of
-y is averaged over exactly.
+y is averaged over exactly, with the mean and the standard deviation that it has.
 
 **Log spread, over parents.** `ln sigma` of y given its parents is a sum of functions of single parents. With
 `v(S) = Var(sum over S)` the Shapley value of a parent is the covariance of its term with the whole sum: closed form.
@@ -22,7 +22,7 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.scm.mechanism import Mechanism
-from heterodag.scm.propagate import propagate, stream
+from heterodag.scm.propagate import draw_noise, propagate, stream
 
 #: Up to this many noises every subset is computed.
 EXACT = 8
@@ -34,16 +34,15 @@ def variance_shares(
     mechanisms: Sequence[Mechanism], order: Sequence[int], n: int, seed: np.random.SeedSequence
 ) -> tuple[Array, float]:
     """Return each noise's part of the variance of the last variable of `order`, in that order, and the variance."""
-    d = len(mechanisms)
-    noise, fresh = stream(seed, 3).standard_normal((n, d)), stream(seed, 4).standard_normal((n, d))
+    noise, fresh = (draw_noise(mechanisms, n, stream(seed, key)) for key in (3, 4))
     target, ancestors = order[-1], order[:-1]
-    mu, sigma = _moments(mechanisms, order, noise)
-    total = float(mu.var() + np.mean(sigma**2))
+    mean, sd = _moments(mechanisms, order, noise)
+    total = float(mean.var() + np.mean(sd**2))
     known: dict[frozenset[int], float] = {}
 
     def explained(players: frozenset[int]) -> float:
         if players not in known:
-            known[players] = _explained(mechanisms, order, (mu, sigma), noise, fresh, players)
+            known[players] = _explained(mechanisms, order, (mean, sd), noise, fresh, players)
         return known[players]
 
     known[frozenset()], known[frozenset(order)] = 0.0, total
@@ -64,9 +63,9 @@ def _explained(
     mixed = fresh.copy()
     shared = [j for j in players if j != order[-1]]
     mixed[:, shared] = noise[:, shared]
-    (mu, sigma), (other_mu, other_sigma) = moments, _moments(mechanisms, order, mixed)
-    found = float(np.mean((mu - mu.mean()) * (other_mu - other_mu.mean())))
-    return found + (float(np.mean(sigma * other_sigma)) if order[-1] in players else 0.0)
+    (mean, sd), (other_mean, other_sd) = moments, _moments(mechanisms, order, mixed)
+    found = float(np.mean((mean - mean.mean()) * (other_mean - other_mean.mean())))
+    return found + (float(np.mean(sd * other_sd)) if order[-1] in players else 0.0)
 
 
 def _moments(mechanisms: Sequence[Mechanism], order: Sequence[int], noise: Array) -> tuple[Array, Array]:

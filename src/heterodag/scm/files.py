@@ -1,14 +1,19 @@
 """The causal model as JSON: complete, readable, without pickle; refused with a sentence when it does not fit.
 
-One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form`` and
-``parametrization``; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), the coefficients
-``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these units,
-``extremes`` (two rows of the parents), the ``covariance`` of the coefficients,
-``objective`` (the penalised loss of the fit) and ``converged``.
+One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form``, ``parametrization`` and
+``noise``, what was asked for; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), its ``form``,
+the coefficients ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these
+units, ``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` (the penalised loss of
+the fit), ``converged``, ``curves`` and ``noise``.
 
-With splines each mechanism also has ``curves``, one entry per parent: null where it enters by a straight line only, else
-the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients, intervals, curves, as SciPy's
-PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in both predictors.
+``curves`` is null where all parents enter by straight lines, else it has one entry per parent: null where it enters by a
+straight line only, else the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients,
+intervals, curves, as SciPy's PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in
+both predictors.
+
+``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z`` and ``reach``.
+
+Files of version 1 are read as well: there all mechanisms have the form of the model and normal noise.
 """
 
 from __future__ import annotations
@@ -22,24 +27,29 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from heterodag._version import __version__
+from heterodag.core.densities import SHARP, SMOOTH, Density
 from heterodag.core.design import Basis, linear_basis
 from heterodag.core.gaussian import FORMS, Array
 from heterodag.core.graph import is_dag
 from heterodag.core.layout import Coefficients
 from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
-from heterodag.errors import DataError
+from heterodag.errors import DataError, ParameterError
+from heterodag.estimators.mechanisms import curved_parents
 from heterodag.scm.mechanism import MECHANISMS, Mechanism
 from heterodag.scores.fit import Effort, LinearFit
+from heterodag.scores.make import ScoreSettings, score_settings
 
-FORMAT, FORMAT_VERSION = "heterodag-scm", 1
+FORMAT, FORMAT_VERSION = "heterodag-scm", 2
+#: A density of a file must have an integral within this of 1; those fitted here are within a thousandth.
+_MASS_ERROR = 0.05
 
 
-def write_model(names: list[str], mechanisms: list[Mechanism], form: str, parametrization: str, path: Path) -> None:
+def write_model(names: list[str], mechanisms: list[Mechanism], settings: ScoreSettings, path: Path) -> None:
     """Write the model, or leave what was there: the file is replaced only when the new one is complete."""
     content = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
-        "form": form, "parametrization": parametrization, "names": names,
-        "mechanisms": [_to_json(m, names) | _basis_to_json(m.fit) for m in mechanisms],
+        "form": settings.form, "parametrization": settings.parametrization, "noise": settings.noise, "names": names,
+        "mechanisms": [_to_json(m, names) for m in mechanisms],
     }  # fmt: skip
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     part = path.with_name(path.name + ".part")
@@ -55,6 +65,7 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
     return {
         "name": names[mechanism.target],
         "parents": [names[j] for j in mechanism.parents],
+        "form": mechanism.fit.form.name,
         "theta": mechanism.theta.tolist(),
         "location": mechanism.location.tolist(),
         "scale": mechanism.scale.tolist(),
@@ -62,15 +73,21 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
         "covariance": mechanism.covariance.tolist(),
         "objective": mechanism.fit.loss,
         "converged": mechanism.fit.converged,
+        "curves": _basis_to_json(mechanism.fit),
+        "noise": _noise_to_json(mechanism.density),
     }
 
 
-def _basis_to_json(fit: LinearFit) -> dict[str, Any]:
+def _basis_to_json(fit: LinearFit) -> list[dict[str, Any] | None] | None:
     """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
     basis, strengths = fit.basis, fit.strengths
     if not isinstance(basis, SplineBasis) or strengths is None:
-        return {}
-    return {"curves": [_curves_to_json(c, own) for c, own in zip(basis.columns, strengths.T, strict=True)]}
+        return None
+    return [_curves_to_json(c, own) for c, own in zip(basis.columns, strengths.T, strict=True)]
+
+
+def _noise_to_json(noise: Density | None) -> dict[str, Any] | None:
+    return None if noise is None else {"theta": noise.theta.tolist(), "log_z": noise.log_z, "reach": noise.reach}
 
 
 def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | None:
@@ -84,7 +101,7 @@ def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | 
     }
 
 
-def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
+def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
     """Return the arguments of `HeteroscedasticSCM` from a file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -94,43 +111,67 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], str, str]:
         raise DataError(f"Model file '{path}' is not JSON ({error}).") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'File \'{path}\' is not a heterodag model: its "format" is not "{FORMAT}".')
-    if content.get("format_version") != FORMAT_VERSION:
+    version = content.get("format_version")
+    if version not in (1, FORMAT_VERSION):
         raise DataError(
-            f"File '{path}' has format version {content.get('format_version')!r}, written by heterodag "
-            f"{content.get('heterodag')}; this one ({__version__}) reads {FORMAT_VERSION}: fit and save the model again."
+            f"File '{path}' has format version {version!r}, written by heterodag {content.get('heterodag')}; this one "
+            f"({__version__}) reads versions up to {FORMAT_VERSION}: fit and save the model again."
         )
     try:
-        return _model(content)
+        return _model(content if version == FORMAT_VERSION else _upgraded(content))
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise DataError(f"File '{path}' is not a complete heterodag model ({error}).") from None
 
 
-def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], str, str]:
-    names, form, parametrization = content["names"], content["form"], content["parametrization"]
-    _require(form in FORMS and parametrization in MECHANISMS, f"form {form!r}, parametrization {parametrization!r}")
+def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a file of version 1 as version 2 has it."""
+    splines, form = content["parametrization"] == "spline", content["form"]
+    _require(all(("curves" in part) == splines for part in content["mechanisms"]), "curves, for splines only")
+    parts = [{"curves": None} | part | {"form": form, "noise": None} for part in content["mechanisms"]]
+    return content | {"noise": "gaussian", "mechanisms": parts}
+
+
+def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], ScoreSettings]:
+    names, settings = content["names"], _settings(content)
     _require(bool(names) and all(isinstance(n, str) for n in names) and len(set(names)) == len(names), "its names")
     parts = content["mechanisms"]
     _require([part["name"] for part in parts] == names, "one mechanism per name, in order")
-    _require(all(("curves" in part) == (parametrization == "spline") for part in parts), "curves, for splines only")
-    mechanisms = [_mechanism(part, j, names, form) for j, part in enumerate(parts)]
+    mechanisms = [_mechanism(part, j, names) for j, part in enumerate(parts)]
+    for mechanism, name in zip(mechanisms, names, strict=True):
+        straight = settings.parametrization != "linear" or not curved_parents(mechanism.fit)
+        _require(straight, f"curves of '{name}' in a model of lines")
+        normal = settings.noise != "gaussian" or mechanism.density is None
+        _require(normal, f"noise of '{name}' in a model with normal noise")
     adjacency = np.zeros((len(names), len(names)))
     for mechanism in mechanisms:
         adjacency[list(mechanism.parents), mechanism.target] = 1
     _require(is_dag(adjacency), "the parents make a cycle")
-    return names, mechanisms, form, parametrization
+    return names, mechanisms, settings
 
 
-def _mechanism(part: dict[str, Any], target: int, names: list[str], form: str) -> Mechanism:
+def _settings(content: dict[str, Any]) -> ScoreSettings:
+    """Return what was asked for; networks have no files."""
+    asked = {key: content[key] for key in ("parametrization", "form", "noise")}
+    _require(asked["parametrization"] in MECHANISMS, f"parametrization {asked['parametrization']!r}")
+    try:
+        return score_settings(**asked)
+    except ParameterError as error:
+        raise ValueError(f"wrong: {error.name} {asked[error.name]!r}") from None
+
+
+def _mechanism(part: dict[str, Any], target: int, names: list[str]) -> Mechanism:
     parents = tuple(names.index(name) for name in part["parents"])
     k, (basis, strengths) = len(parents), _read_basis(part, len(parents))
     width = basis.width if isinstance(basis, SplineBasis) else k + 1
-    size = Coefficients(FORMS[form], width).size
+    _require(part["form"] in FORMS, f"form {part['form']!r} of '{part['name']}'")
+    form = FORMS[part["form"]]
+    size = Coefficients(form, width).size
     scale = _numbers(part, "scale", (k + 1,))
     _require(bool((scale > 0).all()), f"scale of '{part['name']}'")
     theta = _numbers(part, "theta", (size,))
     fit = LinearFit(
-        FORMS[form], k, tuple(range(k)), float(part["objective"]), bool(part["converged"]),
-        np.zeros(k), Effort.FINAL, theta, basis, strengths,
+        form, k, tuple(range(k)), float(part["objective"]), bool(part["converged"]),
+        np.zeros(k), Effort.FINAL, theta, basis, strengths, noise=_read_noise(part),
     )  # fmt: skip
     return Mechanism(
         target, parents, fit, _numbers(part, "location", (k + 1,)), scale,
@@ -140,9 +181,9 @@ def _mechanism(part: dict[str, Any], target: int, names: list[str], form: str) -
 
 def _read_basis(part: dict[str, Any], k: int) -> tuple[Basis, Array | None]:
     """Return the design of k parents, and the strengths of its curves."""
-    if "curves" not in part:
-        return linear_basis, None
     given, name = part["curves"], part["name"]
+    if given is None:
+        return linear_basis, None
     _require(isinstance(given, list) and len(given) == k, f"curves of '{name}', one entry per parent")
     strengths, columns = np.full((2, k), np.inf), []
     for position, own in enumerate(given):
@@ -160,6 +201,22 @@ def _read_curves(part: dict[str, Any]) -> ColumnSpline:
     _require(count > 0 and bool((roughness > 0).all()), f"roughness of '{part['name']}'")
     pieces = _numbers(part, "pieces", (4, intervals, count))
     return ColumnSpline(CubicSpline.construct_fast(pieces, knots), np.r_[0.0, roughness])
+
+
+def _read_noise(part: dict[str, Any]) -> Density | None:
+    """Return the density of the noise; None if it is normal."""
+    given, name = part["noise"], f"noise of {part['name']}"
+    if given is None:
+        return None
+    _require(isinstance(given, dict), name)
+    own, size = given | {"name": name}, np.size(given["theta"])
+    _require(SMOOTH <= size <= SHARP, f"theta of '{name}'")
+    log_z, reach = (float(_numbers(own, key, ())) for key in ("log_z", "reach"))
+    _require(reach > 0, f"reach of '{name}'")
+    density = Density(_numbers(own, "theta", (size,)), log_z, reach)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        _require(abs(density.total - 1.0) < _MASS_ERROR, f"integral of '{name}', which must be 1")
+    return density
 
 
 def _numbers(part: dict[str, Any], key: str, shape: tuple[int, ...]) -> Array:

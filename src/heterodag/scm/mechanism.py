@@ -1,8 +1,9 @@
-"""One mechanism `x = mu(parents) + sigma(parents) * noise`: a conditional Gaussian in the units of the table.
+"""One mechanism `x = mu(parents) + sigma(parents) * noise`, in the units of the table.
 
-Everything is computed from the predictors of a `scores.fit.LinearFit`, be it lines or curves. The
-log precision is held within the range it had on the training rows: beyond, the exponential would let spreads explode
-(or vanish) on values that no data speak about. The predictor of the mean is not held; splines end in straight lines.
+Everything is computed from the predictors of a `scores.fit.LinearFit`, be it lines or curves, in either form, and from its
+noise: standard normal, or a density fitted to its residuals (`scm.noise`). The log precision is held within the range it
+had on the training rows: beyond, the exponential would let spreads explode (or vanish) on values that no data speak about.
+The predictor of the mean is not held; splines end in straight lines.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ from functools import cached_property
 
 import numpy as np
 
+from heterodag.core.densities import Density
 from heterodag.core.design import Design
 from heterodag.core.gaussian import Array, row_derivatives
 from heterodag.core.splines import SplineBasis
 from heterodag.core.table import Table
 from heterodag.errors import ParameterError
+from heterodag.scm.noise import central_interval, log_density, mean_and_sd
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.fit import Effort, LinearFit
+from heterodag.scores.local import LocalScores
 from heterodag.scores.make import ScoreSettings
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import curve_penalties
 
 #: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
-MECHANISMS = ("linear", "spline")
+MECHANISMS = ("auto", "linear", "spline")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,11 @@ class Mechanism:
         """The coefficients, one flat vector in standardised units."""
         return self.fit.theta
 
+    @property
+    def density(self) -> Density | None:
+        """The density of the noise; None if it is standard normal."""
+        return self.fit.noise
+
     def with_theta(self, theta: Array) -> Mechanism:
         """Return the same mechanism with other coefficients."""
         return replace(self, fit=replace(self.fit, theta=theta))
@@ -62,22 +72,36 @@ class Mechanism:
         s: Array = self._predictors(parents)[1][0]
         return s
 
-    def moments(self, parents: Array) -> tuple[Array, Array]:
-        """Return mean and standard deviation of the target for every row (n, k) of its parents."""
+    def predict(self, parents: Array) -> tuple[Array, Array]:
+        """Return mu and sigma for every row (n, k) of the parents: what the noise is added to, and multiplied by."""
         A, s, m = self._predictors(parents)
         low, high = self.log_precision(self.extremes)
         mu, sigma = self.fit.form.mean_and_scale(A, np.clip(s, min(low, high), max(low, high)), m)
         return self.location[-1] + self.scale[-1] * mu[0], self.scale[-1] * sigma[0]
 
+    def moments(self, parents: Array) -> tuple[Array, Array]:
+        """Return mean and standard deviation of the target for every row of its parents."""
+        return mean_and_sd(self.density, *self.predict(parents))
+
     def value(self, parents: Array, noise: Array) -> Array:
         """Return the target for rows of its parents and its noise."""
-        mu, sigma = self.moments(parents)
+        mu, sigma = self.predict(parents)
         return mu + sigma * noise
 
     def noise(self, parents: Array, values: Array) -> Array:
         """Return the noise behind observed values: the inverse of `value`."""
-        mu, sigma = self.moments(parents)
+        mu, sigma = self.predict(parents)
         return (values - mu) / sigma
+
+    def log_density(self, parents: Array, values: Array) -> Array:
+        """Return the logarithm of the density of observed values, given their parents."""
+        mu, sigma = self.predict(parents)
+        return log_density(self.density, (values - mu) / sigma) - np.log(sigma)
+
+    def interval(self, parents: Array, level: float) -> tuple[Array, Array]:
+        """Return the ends of the central interval of the target for every row of its parents."""
+        (mu, sigma), (low, high) = self.predict(parents), central_interval(self.density, level)
+        return mu + sigma * low, mu + sigma * high
 
     def _predictors(self, parents: Array) -> tuple[Array, Array, Array | float]:
         return self._quick.predictors(self._table(parents), slice(None))
@@ -92,12 +116,19 @@ class Mechanism:
 
 
 def fit_mechanism(X: Array, target: int, parents: Sequence[int], settings: ScoreSettings) -> Mechanism:
-    """Fit the conditional model of a column given its parents."""
+    """Fit the conditional model of a column given its parents; where mechanisms compete, the best of them.
+
+    Unlike in a search over graphs, curves in natural form always stand for election: there are few models to fit.
+    """
     if settings.parametrization not in MECHANISMS:
-        raise ParameterError("parametrization", "be 'linear' or 'spline' in a causal model", settings.parametrization)
-    k = len(parents)
-    scores = settings.make(X[:, [*parents, target]], np.random.SeedSequence(0))
-    fit, table = scores.fits([(k, tuple(range(k)))], Effort.FINAL)[0], scores.table
+        raise ParameterError(
+            "parametrization", "be 'auto', 'linear' or 'spline' in a causal model", settings.parametrization
+        )
+    k, fitter = len(parents), settings.fitter(np.random.SeedSequence(0))
+    if isinstance(fitter, CompetingFitter):
+        fitter = replace(fitter, natural_curves=True)
+    table = Table.standardize(X[:, [*parents, target]])
+    fit = LocalScores(table, fitter).fits([(k, tuple(range(k)))], Effort.FINAL)[0]
     assert isinstance(fit, LinearFit)
     s = fit.predictors(table, slice(None))[1][0]
     extremes = X[np.ix_([int(s.argmin()), int(s.argmax())], list(parents))]
@@ -133,8 +164,9 @@ def penalty_weights(fit: LinearFit, n: int) -> Array:
 def coefficient_covariance(fit: LinearFit, table: Table) -> Array:
     """Return the sandwich estimate of the covariance of the coefficients of a fit to a table.
 
-    `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients: right
-    also where the Gaussian is only an approximation. The penalties of curves are added to G as well: seen as priors,
+    `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients. The
+    coefficients maximise a Gaussian likelihood whatever the noise, and this is right whatever the noise: H needs its mean
+    and variance only, and G sees its skewness and tails. The penalties of curves are added to G as well: seen as priors,
     they tell how far smoothing has biased the curves (Nychka 1988; Marra and Wood 2012). Slopes that are exactly zero
     take no part in the model: they stay.
     """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, ancestors, descendants, topological_order
@@ -19,9 +19,9 @@ from heterodag.scm.attribution import log_spread_shares, variance_shares
 from heterodag.scm.effects import Question, answers, half_width
 from heterodag.scm.interventions import Actions, Set, read_actions
 from heterodag.scm.mechanism import Mechanism, fit_mechanism
-from heterodag.scm.propagate import abduct, propagate, stream
-from heterodag.scm.reading import read_adjacency, read_host, read_rows
-from heterodag.scores.make import score_settings
+from heterodag.scm.propagate import abduct, draw_noise, propagate, stream
+from heterodag.scm.reading import read_adjacency, read_host, read_names, read_rows
+from heterodag.scores.make import ScoreSettings, score_settings
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class HeteroscedasticSCM:
     """A causal model in which causes move the mean and the spread of each variable.
 
-    Every variable is `mu(parents) + sigma(parents) * noise` with independent standard normal noise. Make one with
+    Every variable is `mu(parents) + sigma(parents) * noise` with independent noise. Each has a mechanism of its own: lines
+    or curves, in either form, with normal noise or a fitted density of it; `summary` tells which. Make a model with
     `from_host`, `from_dag` or `load`. Columns are given by name or index; tables come back as pandas frames.
 
     Attributes
@@ -40,13 +41,19 @@ class HeteroscedasticSCM:
     adjacency : (d, d) int8; `adjacency[i, j] == 1` means column i -> column j.
     order : (d,) a causal order of the columns.
     mechanisms : list of `Mechanism`, one per column.
-    form, parametrization : of the conditional models.
+    settings : what was asked for: `settings.form`, `settings.parametrization` and `settings.noise`.
+    form, parametrization : the first two of these.
 
     Notes
     -----
+    Coefficients maximise a Gaussian likelihood whatever the noise: means and spreads are consistent for any noise, and the
+    sandwich covariance behind the intervals of effects is right for any. The density of the noise is fitted to the
+    residuals and then held fixed: intervals of means and spreads lose nothing by that, those of quantiles lack the error
+    of its shape.
+
     The log precision of a mechanism is held within the range it had on the training rows: an exponential knows no
     bounds, and values outside the data would have any spread. Means are extrapolated, those of splines along straight
-    lines. Mechanisms are linear or splines (`parametrization`); networks are refused.
+    lines. Networks (`parametrization="mlp"`) are refused.
 
     Examples
     --------
@@ -57,9 +64,9 @@ class HeteroscedasticSCM:
     (5, 4)
     """
 
-    def __init__(self, names: list[str], mechanisms: list[Mechanism], form: str, parametrization: str) -> None:
-        self.names, self.mechanisms = names, mechanisms
-        self.form, self.parametrization = form, parametrization
+    def __init__(self, names: list[str], mechanisms: list[Mechanism], settings: ScoreSettings) -> None:
+        self.names, self.mechanisms, self.settings = names, mechanisms, settings
+        self.form, self.parametrization = settings.form, settings.parametrization
         self.adjacency: Adjacency = np.zeros((len(names), len(names)), dtype=np.int8)
         for mechanism in mechanisms:
             self.adjacency[list(mechanism.parents), mechanism.target] = 1
@@ -74,7 +81,7 @@ class HeteroscedasticSCM:
         Parameters
         ----------
         model : fitted HOST, or any fitted estimator with `adjacency_`
-            Its graph, and its `form` and `parametrization` if it has them.
+            Its graph, and its `form`, `parametrization` and `noise` if it has them.
         X : table of shape (n, d)
             The rows it was fitted to, or other rows of the same columns.
         """
@@ -87,12 +94,13 @@ class HeteroscedasticSCM:
         adjacency: Any,
         X: Any,
         *,
-        form: str = "natural",
-        parametrization: str = "linear",
+        form: str = "auto",
+        parametrization: str = "auto",
+        noise: str = "auto",
         names: Any = None,
         missing: str = "refuse",
     ) -> HeteroscedasticSCM:
-        """Fit the mechanism of every variable of a given DAG by maximum likelihood.
+        """Fit the mechanism of every variable of a given DAG.
 
         Parameters
         ----------
@@ -100,16 +108,17 @@ class HeteroscedasticSCM:
             `adjacency[i, j] == 1` means column i -> column j. A frame or a graph is matched by name.
         X : table of shape (n, d)
             Continuous observations.
-        form, parametrization : str
-            Of the conditional models; see `HOST`. The parametrization is "linear" or "spline".
+        form, parametrization, noise : str, default="auto"
+            Of the mechanisms; see `HOST`. "auto" takes the best for every variable, by priced likelihood. The
+            parametrization is "auto", "linear" or "spline". The paper's model is "natural", "linear", "gaussian".
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
         missing : {"refuse", "drop"}, default="refuse"
             Rows with missing values: an error that counts them, or left out with a warning that does.
         """
-        settings = score_settings(parametrization, form)
+        settings = score_settings(parametrization, form, noise)
         array, found = check_data(X, missing)
-        labels = _checked_names(names, column_labels(array.shape[1], found))
+        labels = read_names(names, column_labels(array.shape[1], found))
         graph = read_adjacency(adjacency, labels)
         topological_order(graph)  # refuses a cycle before any fit
         with single_threaded():
@@ -117,13 +126,13 @@ class HeteroscedasticSCM:
                 fit_mechanism(array, j, np.flatnonzero(graph[:, j]).tolist(), settings) for j in range(len(labels))
             ]
         warn_not_converged([p.target for p in parts if not p.fit.converged], labels)
-        return cls(labels, parts, form, parametrization)
+        return cls(labels, parts, settings)
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON; `load` reads it."""
         from heterodag.scm.files import write_model
 
-        write_model(self.names, self.mechanisms, self.form, self.parametrization, Path(path))
+        write_model(self.names, self.mechanisms, self.settings, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> HeteroscedasticSCM:
@@ -131,6 +140,13 @@ class HeteroscedasticSCM:
         from heterodag.scm.files import read_model
 
         return cls(*read_model(Path(path)))
+
+    def summary(self) -> pd.DataFrame:
+        """Return the mechanism of every variable: its parents, the form, which parents act by curves, and the noise."""
+        from heterodag.estimators.mechanisms import mechanism_table
+
+        fits = [replace(m.fit, target=m.target, parents=m.parents) for m in self.mechanisms]
+        return mechanism_table(fits, self.names, 2)[["variable", "parents", "form", "curves", "noise"]]
 
     # --- sampling -------------------------------------------------------------------------------------------
 
@@ -149,17 +165,22 @@ class HeteroscedasticSCM:
         n : int
             Number of rows.
         random_state : int, Generator or None
-            The same seed gives the same noise whatever the intervention, so rows can be compared.
+            The same seed gives the same noise whatever the intervention, so rows can be compared. Noise with a fitted
+            density is made from the same normal numbers as normal noise.
         """
         n, seed = check_integer("n", n, low=1), seed_sequence(random_state)
         actions = read_actions(do, self.names)
-        noise = stream(seed, 0).standard_normal((n, len(self.names)))
+        noise = draw_noise(self.mechanisms, n, stream(seed, 0))
         return self._frame(propagate(self.mechanisms, self.order.tolist(), noise, actions, seed))
 
     # --- single rows ----------------------------------------------------------------------------------------
 
     def noise(self, rows: Any) -> pd.DataFrame:
-        """Return the noise behind observed rows (abduction); standard normal if the model holds."""
+        """Return the noise behind observed rows (abduction): their standardised residuals.
+
+        If the model holds, they are independent of each other and of the parents, and each has the distribution of its
+        mechanism's noise: standard normal, or the fitted density (`mechanisms[j].density`; mean about 0, variance about 1).
+        """
         X, index = read_rows(rows, self.names)
         return self._frame(abduct(self.mechanisms, X), index)
 
@@ -194,24 +215,24 @@ class HeteroscedasticSCM:
         X, index = read_rows(rows, self.names)
         parts = np.empty_like(X)
         for mechanism in self.mechanisms:
-            mu, sigma = mechanism.moments(X[:, list(mechanism.parents)])
-            residual = (X[:, mechanism.target] - mu) / sigma
-            parts[:, mechanism.target] = -0.5 * (residual**2 + np.log(2.0 * np.pi)) - np.log(sigma)
+            j = mechanism.target
+            parts[:, j] = mechanism.log_density(X[:, list(mechanism.parents)], X[:, j])
         return self._frame(parts, index) if per_variable else parts.sum(axis=1)
 
     def predict_interval(self, rows: Any, target: Any, level: float = 0.9) -> pd.DataFrame:
         """Return mean, sd and the central interval of a variable given its parents in each row.
 
-        `rows` needs the parents' columns only. The interval covers the noise, not the error of the estimates.
+        `rows` needs the parents' columns only. The interval leaves out as much of the noise above as below, also where
+        its density is skewed. It covers the noise, not the error of the estimates.
         """
         import pandas as pd
 
         level = check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
         mechanism = self.mechanisms[column_index("target", target, self.names)]
         X, index = read_rows(rows, self.names, needed=mechanism.parents)
-        mu, sigma = mechanism.moments(X[:, list(mechanism.parents)])
-        width = float(ndtri(0.5 + level / 2.0)) * sigma
-        return pd.DataFrame({"mean": mu, "sd": sigma, "lower": mu - width, "upper": mu + width}, index=index)
+        parents = X[:, list(mechanism.parents)]
+        (mean, sd), (lower, upper) = mechanism.moments(parents), mechanism.interval(parents, level)
+        return pd.DataFrame({"mean": mean, "sd": sd, "lower": lower, "upper": upper}, index=index)
 
     # --- effects --------------------------------------------------------------------------------------------
 
@@ -230,7 +251,8 @@ class HeteroscedasticSCM:
         quantiles : sequence of float
             Which quantiles.
         level : float
-            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the graph.
+            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the graph
+            and not of a fitted density's shape.
         n : int
             Simulated rows.
         random_state : int, Generator or None
@@ -310,9 +332,8 @@ class HeteroscedasticSCM:
         with single_threaded():
             parts, total = variance_shares(self.mechanisms, question.order, n, seed)
         mechanism = self.mechanisms[question.target]
-        X = propagate(
-            self.mechanisms, question.order, stream(seed, 0).standard_normal((n, len(self.names))), {}, seed
-        )
+        noise = draw_noise(self.mechanisms, n, stream(seed, 0))
+        X = propagate(self.mechanisms, question.order, noise, {}, seed)
         log_spread = dict(
             zip(mechanism.parents, log_spread_shares(mechanism, X[:, list(mechanism.parents)]), strict=True)
         )
@@ -332,7 +353,7 @@ class HeteroscedasticSCM:
     ) -> tuple[Array, Array]:
         check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
         n, seed = check_integer("n", n, low=2), seed_sequence(random_state)
-        noise = stream(seed, 0).standard_normal((n, len(self.names)))
+        noise = draw_noise(self.mechanisms, n, stream(seed, 0))
         with single_threaded():
             return answers(self.mechanisms, question, noise, actions, seed)
 
@@ -357,12 +378,3 @@ class HeteroscedasticSCM:
         import pandas as pd
 
         return pd.DataFrame(values, columns=self.names, index=index)
-
-
-def _checked_names(given: Any, found: list[str]) -> list[str]:
-    if given is None:
-        return found
-    names = [str(name) for name in given]
-    if len(names) != len(found) or len(set(names)) < len(names):
-        raise ParameterError("names", f"be {len(found)} different names, one per column", names)
-    return names

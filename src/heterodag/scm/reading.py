@@ -14,6 +14,16 @@ from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import read_data
 
 
+def read_names(given: Any, found: list[str]) -> list[str]:
+    """Return the names of the columns: those given, or those found in the table."""
+    if given is None:
+        return found
+    names = [str(name) for name in given]
+    if len(names) != len(found) or len(set(names)) < len(names):
+        raise ParameterError("names", f"be {len(found)} different names, one per column", names)
+    return names
+
+
 def read_adjacency(value: Any, labels: list[str]) -> Adjacency:
     """Return a graph as a matrix over `labels`: from a matrix, a frame with names, or a networkx DiGraph."""
     if hasattr(value, "edges") and hasattr(value, "nodes"):
@@ -48,7 +58,8 @@ def read_host(model: Any, X: Any) -> tuple[Adjacency, dict[str, Any]]:
     names = read_data(X)[1]
     if names is not None and hasattr(model, "feature_names_in_") and names != list(model.feature_names_in_):
         raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
-    settings = {key: getattr(model, key) for key in ("form", "parametrization", "missing") if hasattr(model, key)}
+    keys = ("form", "parametrization", "noise", "missing")
+    settings = {key: getattr(model, key) for key in keys if hasattr(model, key)}
     return as_adjacency(model.adjacency_), settings
 
 

@@ -29,7 +29,7 @@ def drop_mechanisms(fitter: CompetingFitter, table: Table, key: Key, tested: Seq
     target, parents = key
     smaller = [(target, parents[:k] + parents[k + 1 :]) for k in tested]
     full = fitter.fit(table, [key], [None], Effort.FINAL)[0]
-    reduced = fitter.fit(table, smaller, [full] * len(smaller), Effort.FINAL) if smaller else []
+    reduced = fitter.fit(table, smaller, [None] * len(smaller), Effort.FINAL) if smaller else []
     gains = np.array([fit.loss - full.loss for fit in reduced])
     pvalues = {"both": np.exp(-np.maximum(gains, 0.0))}
     if fitter.forms == (LOCATION_SCALE,):

@@ -184,7 +184,7 @@ def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, s
             continue
         known = start.strengths[:, number]
         strengths[:, place] = np.where(np.isfinite(known), known, _FLAT_STRENGTH)
-        if start.basis.columns[number] is smooth_basis(table, parent)[0]:
+        if np.array_equal(start.basis.columns[number].roughness, smooth_basis(table, parent)[0].roughness):
             b[first : first + block.stop - block.start] = own[block]
 
 
