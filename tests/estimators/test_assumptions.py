@@ -13,10 +13,14 @@ from heterodag.independence import stepwise
 from heterodag.scores import plausibility
 
 
-def seen(X):
+#: The models of the paper, whose warnings are about normal noise and the spread.
+GAUSSIAN = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
+
+
+def seen(X, settings=GAUSSIAN):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = HOST().fit(X)
+        model = HOST(**settings).fit(X)
     assert sorted(model.order_.tolist()) == list(range(np.shape(X)[1]))
     return " ".join(str(w.message) for w in caught if issubclass(w.category, AssumptionWarning))
 
@@ -46,12 +50,12 @@ def test_residuals_far_from_normal_are_noticed_and_the_order_is_not_refined():
     X = linear(lambda rng, size: rng.exponential(size=size) ** 2, 0)
     assert "stay far from normal" in seen(X)
     with pytest.warns(AssumptionWarning):
-        assert not hasattr(HOST().fit(X), "refinement_")
+        assert not hasattr(HOST(**GAUSSIAN).fit(X), "refinement_")
 
 
 def test_sachs_is_such_a_table():
     with pytest.warns(AssumptionWarning, match="all 11 variables"):
-        HOST().fit(load_sachs().data)
+        HOST(**GAUSSIAN).fit(load_sachs().data)
 
 
 @pytest.fixture
@@ -84,6 +88,7 @@ def exponential(n, seed=0):
 )
 def test_far_from_normal_is_decided_once_and_everything_agrees(X, settings, judged):
     """One verdict a fit: the order is not refined, pairs are tested given all predecessors, and the warning says so."""
+    settings = GAUSSIAN | settings
     with pytest.warns(AssumptionWarning, match="stay far from normal") as caught:
         model = HOST(**settings).fit(X)
     assert [verdict.far for verdict in judged] == [True]
@@ -98,7 +103,7 @@ def test_far_from_normal_is_decided_once_and_everything_agrees(X, settings, judg
 def test_close_to_normal_is_decided_once_too(settings, judged):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AssumptionWarning)
-        model = HOST(**settings).fit(simulate(400, 5, "ER", 2, random_state=740).X)
+        model = HOST(**GAUSSIAN, **settings).fit(simulate(400, 5, "ER", 2, random_state=740).X)
     assert [verdict.far for verdict in judged] == [False]
     assert hasattr(model, "refinement_") == ("refine" not in settings)
 
@@ -108,10 +113,43 @@ def test_at_the_border_the_warning_and_what_was_done_agree():
     far = []
     for share in np.linspace(0.0, 1.0, 12):
         X = linear(lambda rng, size, s=share: rng.normal(size=size) + s * rng.exponential(size=size) ** 2, 3, 400)
-        text, model = seen(X), HOST()
+        text, model = seen(X), HOST(**GAUSSIAN)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X)
         far.append("stay far from normal" in text)
         assert far[-1] != hasattr(model, "refinement_")
     assert len(set(far)) == 2
+
+
+def test_noise_that_is_not_normal_is_no_reason_for_doubt():
+    X = linear(lambda rng, size: rng.exponential(size=size), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)
+        model = HOST().fit(X)
+    assert hasattr(model, "refinement_")
+    assert model.order_.tolist() == [0, 1, 2]
+
+
+def test_open_arrows_are_counted():
+    text = seen(linear(lambda rng, size: rng.normal(size=size), 0), {})
+    assert "The direction of 2 of 2 edges is open" in text
+
+
+def test_a_variable_that_no_mechanism_fits_is_named():
+    """A product of two causes is no sum of effects: whatever is taken for the effect, what is left over depends on them."""
+    rng = np.random.default_rng(5)
+    x, z, e = rng.normal(size=(3, 2000))
+    text = seen(np.column_stack([x, z, 2.0 * x * np.sign(z) * np.abs(z) ** 0.2 + 0.1 * e]), {})
+    assert "No mechanism fits 'x" in text
+
+
+def test_few_false_alarms_where_a_mechanism_fits():
+    """Each table may be doubted with probability 0.001 at most: one of 20 by chance has probability 0.02."""
+    worlds = [("straight", "straight", "laplace"), ("curved", "constant", "normal")]
+    texts = [
+        seen(simulate(500, 5, "ER", 1, mean, spread=spread, noise=noise, random_state=s).X, {})
+        for s in range(10)
+        for mean, spread, noise in worlds
+    ]
+    assert sum("No mechanism fits" in text for text in texts) <= 1

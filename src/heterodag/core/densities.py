@@ -58,7 +58,9 @@ def raw_slopes(x: Array) -> Array:
     square = x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
     smooth = [np.ones_like(x), 2.0 * x, x / root, x / (1.0 + square), 1.0 / root**3, -x * bump, (1.0 - square) * bump]
-    right, left = ((1.0 - np.tanh((x[..., None] + side * _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH for side in (-1, 1))
+    right, left = (
+        (1.0 - np.tanh((x[..., None] + side * _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH for side in (-1, 1)
+    )
     edges = np.stack([right + left, left - right], axis=-1).reshape(*x.shape, -1)
     return np.concatenate([np.stack(smooth, axis=-1), edges], axis=-1)
 

@@ -80,7 +80,9 @@ def _reversals(
     try:
         moves = [Move(i, j, forwards) for i, j in edges for forwards in (True, False)]
         costs = (-np.array(evaluate(choices, state, moves))).reshape(-1, 2)
-        for (i, j), pair in zip(edges, costs, strict=True):
+        # The least costly first: the result must not depend on the order of the columns.
+        for at in np.argsort(costs.min(axis=1), kind="stable"):
+            (i, j), pair = edges[at], costs[at]
             found[i, j] = float(pair.min())
             if found[i, j] > CLOSE:
                 continue

@@ -8,7 +8,7 @@ this compares both directions outright.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,19 +27,19 @@ def greedy_order(
     """
     d = choices.scores.d
     parents: dict[int, Parents] = dict(enumerate(choices.limits.required))
-    before = _precedence(d, knowledge, parents)
+    before = precedence(d, knowledge, parents)
     gain, changed = np.full((d, d), -np.inf), list(range(d))
     while True:
         _update(choices, parents, before, gain, changed)
         i, j = (int(k) for k in np.unravel_index(int(gain.argmax()), gain.shape))
         if not gain[i, j] > 0.0:
-            return _ranked(before, ranking), parents
+            return ranked_order(before, ranking), parents
         parents[j] = tuple(sorted((*parents[j], i)))
         before |= np.outer(before[:, i], before[j])
         changed = [j]
 
 
-def _ranked(before: Mask, ranking: Sequence[int]) -> list[int]:
+def ranked_order(before: Mask, ranking: Sequence[int]) -> list[int]:
     """Return an order that agrees with what comes before what, always the first of the ranking that may come next."""
     order, left = list[int](), list(ranking)
     while left:
@@ -49,7 +49,7 @@ def _ranked(before: Mask, ranking: Sequence[int]) -> list[int]:
     return order
 
 
-def _precedence(d: int, knowledge: ResolvedKnowledge | None, parents: dict[int, Parents]) -> Mask:
+def precedence(d: int, knowledge: ResolvedKnowledge | None, parents: Mapping[int, Parents]) -> Mask:
     """Return (d, d) which column comes before which, itself included, by what is known."""
     before = np.eye(d, dtype=bool)
     if knowledge is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from heterodag.knowledge import ResolvedKnowledge
 from heterodag.ordering.directions import doubtful, surest_state
-from heterodag.ordering.greedy import greedy_order
+from heterodag.ordering.greedy import greedy_order, precedence, ranked_order
 from heterodag.ordering.refinement import State, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
 from heterodag.scores.competition import CompetingFitter
@@ -115,7 +115,9 @@ def search_mechanisms(
                 more = order_choices(scores.sample(level), knowledge)
                 state = refine_order(more, start_state(more, state.order, state.parents), allowed, near)
                 choices = more
-    return scores, Search(state, choices, start.start_score, not scores.work.over)
+    # Of all orders of the graph found, the one closest to that by normality: the order of the columns does not matter.
+    order = ranked_order(precedence(scores.d, knowledge, state.parents), by_normality)
+    return scores, Search(replace(state, order=order), choices, start.start_score, not scores.work.over)
 
 
 def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None) -> Search | None:

@@ -11,7 +11,8 @@ straight line only, else the ``knots`` in standardised units, the cubic ``pieces
 intervals, curves, as SciPy's PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in
 both predictors.
 
-``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z`` and ``reach``.
+``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z`` and ``reach``. Its
+features are not in the file: if they change, so must the format version (an integral that is not 1 would betray it).
 
 Files of version 1 are read as well: there all mechanisms have the form of the model and normal noise.
 """
@@ -210,7 +211,7 @@ def _read_noise(part: dict[str, Any]) -> Density | None:
         return None
     _require(isinstance(given, dict), name)
     own, size = given | {"name": name}, np.size(given["theta"])
-    _require(SMOOTH <= size <= SHARP, f"theta of '{name}'")
+    _require(size in (SMOOTH, SHARP), f"theta of '{name}'")
     log_z, reach = (float(_numbers(own, key, ())) for key in ("log_z", "reach"))
     _require(reach > 0, f"reach of '{name}'")
     density = Density(_numbers(own, "theta", (size,)), log_z, reach)
