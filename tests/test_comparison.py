@@ -61,7 +61,7 @@ def test_the_picture_has_a_row_per_variable():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"parametrizations": ("cubic",)}, "one of 'linear', 'spline', 'mlp'"),
+        ({"parametrizations": ("cubic",)}, "one of 'auto', 'linear', 'spline', 'mlp'"),
         ({"folds": 1}, "at least 2"),
         ({"folds": 50}, "at least 10 rows"),
         ({"form": "other"}, "form"),

@@ -88,7 +88,7 @@ def test_fit_again_replaces_its_own_files_only():
     assert run("fit", "data.csv", "--quiet", "--columns", "dose,age").exit_code == 0
     assert read("heterodag-out/notes.txt") == "mine"
     assert list(read_graph("heterodag-out/graph.json").adjacency.columns) == ["dose", "age"]
-    assert before.startswith("cause,effect,pvalue\n")
+    assert before.startswith("cause,effect,pvalue,nats,direction_nats,open\n")
 
 
 def test_fit_does_not_replace_files_of_others():
@@ -127,8 +127,17 @@ def test_help_states_the_defaults_of_the_estimator():
 
     defaults = HOST().get_params()
     text = " ".join(run("fit", "--help").stdout.split())
-    for name in ("parametrization", "form", "normality", "tolerance", "selection", "alpha"):
+    for name in ("parametrization", "form", "noise", "normality", "tolerance", "selection", "alpha"):
         assert f"[default: {defaults[name]:{'g' if isinstance(defaults[name], float) else ''}}]" in text
+
+
+def test_mechanisms_can_be_fixed():
+    table()
+    fixed = ("--parametrization", "linear", "--form", "natural", "--noise", "gaussian")
+    assert run("fit", "data.csv", *fixed, "--quiet").exit_code == 0
+    content = json.loads(read("heterodag-out/graph.json"))
+    assert [content["settings"][name] for name in ("parametrization", "form", "noise")] == [*fixed[1::2]]
+    assert {(m["form"], m["curves"], m["noise"]) for m in content["mechanisms"]} == {("natural", "", "normal")}
 
 
 def test_paper_configuration_is_used():
@@ -156,6 +165,12 @@ ERRORS = {
     "simulate graph": (
         ["simulate", "--out", "x.csv", "--graph", "tree"],
         "`graph` must be one of 'ER', 'SF'",
+    ),
+    "bad noise": (["fit", "data.csv", "--noise", "pink"], "`noise` must be one of 'auto'"),
+    "simulate noise": (["simulate", "--out", "x.csv", "--noise", "pink"], "`noise` must be one of 'normal'"),
+    "simulate spread": (
+        ["simulate", "--out", "x.csv", "--spread", "curved"],
+        "`spread` must not be given with the mechanism 'linear'",
     ),
     "evaluate": (["evaluate", "nowhere.json", "data.csv"], "no file 'nowhere.json'"),
 }
@@ -311,6 +326,17 @@ def test_simulate_is_seeded():
     content = json.loads(read("a.truth.json"))
     assert content["names"] == ["x0", "x1", "x2"]
     assert content["settings"]["random_state"] == 1
+
+
+def test_simulate_makes_worlds():
+    from heterodag import simulate
+
+    asked = {"mechanism": "curved", "spread": "straight", "noise": "laplace"}
+    options = [word for name, value in asked.items() for word in (f"--{name}", value)]
+    done = run("simulate", "--n", 20, "--d", 3, "--seed", 1, *options, "--out", "a.csv")
+    assert done.exit_code == 0, done.output
+    np.testing.assert_allclose(pd.read_csv("a.csv"), simulate(20, 3, random_state=1, **asked).X)
+    assert asked.items() <= json.loads(read("a.truth.json"))["settings"].items()
 
 
 def test_evaluate_takes_nodes_of_edge_lists_from_the_other_file():

@@ -57,11 +57,11 @@ def test_names_are_kept_everywhere(model):
     fitted, frame = model
     assert fitted.feature_names_in_.tolist() == list(frame.columns) == fitted.names()
     edges = fitted.edges()
-    assert list(edges.columns) == ["cause", "effect", "pvalue"]
+    assert list(edges.columns) == ["cause", "effect", "pvalue", "nats", "direction_nats", "open"]
     assert len(edges) == fitted.adjacency_.sum() > 0
     assert edges["pvalue"].is_monotonic_increasing
     names = fitted.names()
-    for cause, effect, pvalue in edges.itertuples(index=False):
+    for cause, effect, pvalue in edges[["cause", "effect", "pvalue"]].itertuples(index=False):
         i, j = names.index(cause), names.index(effect)
         assert fitted.adjacency_[i, j] == 1
         assert fitted.pvalues_[i, j] == pvalue < fitted.alpha

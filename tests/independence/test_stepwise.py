@@ -9,6 +9,8 @@ from heterodag import metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.independence import stepwise
 
+GAUSSIAN = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -28,7 +30,8 @@ def test_fewer_errors_than_given_all_predecessors():
     for seed in range(6):
         table = simulate(500, 7, "ER", 2, random_state=730 + seed)
         for i, selection in enumerate(("likelihood", "likelihood-full")):
-            shd[i] += metrics.shd(recover_dag(table.X, table.order, selection=selection).adjacency, table.adjacency)
+            graph = recover_dag(table.X, table.order, selection=selection, **GAUSSIAN).adjacency
+            shd[i] += metrics.shd(graph, table.adjacency)
     assert shd[0] < shd[1]
 
 
@@ -42,11 +45,13 @@ def test_a_null_pair_is_rarely_an_edge():
     assert wrong <= 8
 
 
-def test_very_many_rows_are_sampled_and_give_the_same_edges(data, monkeypatch):
+@pytest.mark.parametrize("settings", [GAUSSIAN, {}], ids=["gaussian", "auto"])
+def test_very_many_rows_are_sampled_and_give_the_same_edges(settings, monkeypatch):
     X = simulate(4000, 6, "ER", 1, random_state=721)
-    whole = recover_dag(X.X, X.order)
+    whole = recover_dag(X.X, X.order, **settings)
     monkeypatch.setattr(stepwise, "LEVELS", (2000,))
-    sampled = recover_dag(X.X, X.order)
+    monkeypatch.setattr(stepwise, "MECHANISM_LEVELS", (2000,))
+    sampled = recover_dag(X.X, X.order, **settings)
     assert metrics.shd(sampled.adjacency, X.adjacency) <= metrics.shd(whole.adjacency, X.adjacency) + 1
     assert not np.array_equal(whole.pvalues, sampled.pvalues, equal_nan=True)
     assert np.array_equal(np.isnan(sampled.pvalues), np.isnan(whole.pvalues))
@@ -66,6 +71,6 @@ def test_residuals_far_from_normal_are_tested_given_all_predecessors():
     rng = np.random.default_rng(2)
     X = rng.exponential(size=(600, 3)) ** 2
     X[:, 2] += X[:, 0]
-    plain = recover_dag(X, [0, 1, 2]).pvalues
-    full = recover_dag(X, [0, 1, 2], selection="likelihood-full").pvalues
+    plain = recover_dag(X, [0, 1, 2], **GAUSSIAN).pvalues
+    full = recover_dag(X, [0, 1, 2], selection="likelihood-full", **GAUSSIAN).pvalues
     assert np.array_equal(plain, full, equal_nan=True)

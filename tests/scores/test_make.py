@@ -28,7 +28,7 @@ def test_names_choose_fitter_and_form(parametrization, kind, name, form):
 
 
 def test_lines_of_the_paper_are_natural():
-    assert (LINES.parametrization, LINES.form) == ("linear", NATURAL)
+    assert (LINES.parametrization, LINES.form) == ("linear", "natural")
     assert LINES.fitter(np.random.SeedSequence(0)) == LineFitter(NATURAL)
 
 

@@ -28,6 +28,15 @@ Delimiter = Annotated[
     str | None, typer.Option(help="One character, or comma, tab, semicolon, pipe, space; else found out.")
 ]
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line holds the names.")]
+Parametrization = Annotated[
+    str | None, typer.Option(help="Lines, curves or networks: auto, linear, spline, mlp. [default: auto]")
+]
+Form = Annotated[
+    str | None, typer.Option(help="What depends on the causes: auto, natural, location-scale. [default: auto]")
+]
+Noise = Annotated[
+    str | None, typer.Option(help="Normal noise or a fitted density: auto, gaussian, flexible. [default: auto]")
+]
 Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
 Refine = Annotated[
     bool | None,
@@ -46,6 +55,15 @@ Knowledge = Annotated[
     Path | None,
     typer.Option(metavar="FILE.json", help="What is known: required, forbidden, tiers, roots, leaves."),
 ]
+
+Mechanism = Annotated[
+    str, typer.Option(help="The paper's: linear, nonlinear; or how the mean moves: none, straight, curved.")
+]
+Spread = Annotated[
+    str | None,
+    typer.Option(help="With none, straight, curved: constant, straight or curved. [default: constant]"),
+]
+DrawnNoise = Annotated[str, typer.Option(help="normal, exponential, laplace, t, uniform, bimodal, gumbel or mixed.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -97,8 +115,9 @@ def fit(
     columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
     missing: Missing = None,
-    parametrization: Annotated[str | None, typer.Option(help="linear, spline or mlp. [default: linear]")] = None,
-    form: Annotated[str | None, typer.Option(help="natural or location-scale. [default: natural]")] = None,
+    parametrization: Parametrization = None,
+    form: Form = None,
+    noise: Noise = None,
     normality: Annotated[str | None, typer.Option(help="The normality statistic. [default: shapiro]")] = None,
     tolerance: Tolerance = None,
     refine: Refine = None,
@@ -132,8 +151,8 @@ def fit(
         "missing": missing or "refuse",
     }
     given: dict[str, Any] = {
-        "parametrization": parametrization, "form": form, "normality": normality, "tolerance": tolerance,
-        "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds, "selection": selection,
+        "parametrization": parametrization, "form": form, "noise": noise, "normality": normality,
+        "tolerance": tolerance, "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds, "selection": selection,
         "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs, "random_state": seed,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
@@ -150,7 +169,9 @@ def simulate(
     d: Annotated[int, typer.Option("--d", help="Columns.")] = 10,
     graph: Annotated[str, typer.Option(help="ER (Erdos-Renyi) or SF (scale-free).")] = "ER",
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 1,
-    mechanism: Annotated[str, typer.Option(help="linear or nonlinear.")] = "linear",
+    mechanism: Mechanism = "linear",
+    spread: Spread = None,
+    noise: DrawnNoise = "normal",
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     force: Force = False,
     quiet: Quiet = False,
@@ -163,7 +184,8 @@ def simulate(
     from heterodag.cli import commands
 
     screen = Screen(quiet, debug)
-    options = {"graph": graph, "degree": degree, "mechanism": mechanism}
+    options: dict[str, Any] = {"graph": graph, "degree": degree, "mechanism": mechanism, "noise": noise}
+    options |= {} if spread is None else {"spread": spread}
     with guarded(screen):
         commands.simulate(screen, out, force=force, n=n, d=d, seed=seed, **options)
 

@@ -22,7 +22,9 @@ from heterodag.ordering.sparse_rounds import SparseRounds
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.runtime.work import ALMOST, OutOfTime, Progress, Work
+from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Parents
+from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import LocalScores
 from heterodag.scores.make import ScoreSettings, score_settings
 from heterodag.scores.plausibility import Plausibility, judge
@@ -184,8 +186,9 @@ def find_order(
             )  # fmt: skip
         levels = (_CURVE_ROWS,) if _rounds_with_curves(settings) else LEVELS
         looked_at = scores.sample(levels[0]) if refine or _rounds_with_curves(settings) else scores
-        if settings.scores.compete:  # Algorithm 2 as the paper has it: lines, normal noise
-            looked_at = LocalScores(looked_at.table, settings.scores.lines(), scores.work)
+        if settings.scores.compete:  # Algorithm 2 as the paper has it: normal noise
+            rounds = CurveFitter if _rounds_with_curves(settings) else LineFitter
+            looked_at = LocalScores(looked_at.table, rounds(settings.scores.fixed_form), scores.work)
         with scores.work.part(0.0, 0.1 if refine else 1.0):
             result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
@@ -206,8 +209,8 @@ def find_order(
 
 
 def _rounds_with_curves(settings: OrderSettings) -> bool:
-    """Return whether the rounds of Algorithm 2 fit curves."""
-    return settings.scores.parametrization == "spline" and not settings.scores.compete
+    """Return whether the rounds of Algorithm 2 fit curves: if asked for, and if they are more than one start of several."""
+    return settings.scores.parametrization == "spline" and not (settings.scores.compete and settings.refine)
 
 
 def _by_normality(

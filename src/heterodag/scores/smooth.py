@@ -108,13 +108,12 @@ class Batch:
         `closed`, if given, is a predictor (0 for the mean, 1 for the spread) and the place of a parent without part in it.
         """
         problem = self.problem if len(of) == len(self.keys) else self.problem.take(np.asarray(of, dtype=np.intp))
+        strengths = self.strengths[of]
         if closed is not None:
-            side, place = closed
-            ridge = problem.ridge.copy()
+            (side, place), ridge = closed, problem.ridge.copy()
             ridge[:, side, 1 + place * self.width : 1 + (place + 1) * self.width] = CLOSED
-            problem = replace(problem, ridge=ridge)
-        chosen = [self.keys[i] for i in of]
-        return self._fit(problem, self.b[of], self.strengths[of], effort, chosen)
+            problem, strengths[:, side, place] = replace(problem, ridge=ridge), np.inf
+        return self._fit(problem, self.b[of], strengths, effort, [self.keys[i] for i in of])
 
     def bent(self, lines: Fitted) -> list[int]:
         """Return which models' residuals, after lines, ask for curves (score test)."""
