@@ -30,6 +30,8 @@ FIRST_SEED = 10_000
 RESULTS = Path(__file__).parent / "results"
 HEAD = """# Accuracy
 
+HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+
 Made by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows in benchmarks/results, which
 `python benchmarks/accuracy.py order sachs edges` makes (`reference` needs the authors' data sets). Generator `text`
 follows the paper's words, `code` the authors' published code; see `simulate`. Constants were compared on seeds below

@@ -20,6 +20,9 @@ PACKAGES = {
 PER_EDGE = ("divergence", "shd", "undirected")
 HEAD = """# HOST beside other packages
 
+HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+What `HOST()` does now on such data is on [another page](worlds.md).
+
 The last section, on 100 columns, was made before the engine of the unreleased version (see the changelog); its figures of
 HOST() and `causal_order` may differ now. The seconds of heterodag's methods were taken on another day than
 those of the other packages.

@@ -122,6 +122,8 @@ def page(rows):
     return "\n".join([
         "# Calibration of the bootstrap",
         "",
+        'HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.',
+        "",
         f"Made by `python benchmarks/bootstrap_calibration.py`: the paper's linear simulation, {graphs} graphs (ER-1,",
         f"ER-2, SF-1, SF-2), d = {D}, n = {N}, seeds from {FIRST_SEED}; {', '.join(map(str, resamples))} resamples of HOST",
         "without refinement, edges by `likelihood-full`. Shares with binomial standard errors.",

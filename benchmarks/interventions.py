@@ -213,6 +213,9 @@ def main():
     text = [
         "# Interventions and counterfactuals against the truth",
         "",
+        'The causal models here have straight lines and normal noise (`parametrization="linear", noise="gaussian"`), as',
+        "the former default had.",
+        "",
         "Made by `python benchmarks/interventions.py`;",
     ]
     text += [f"the paper's linear simulation, seeds from {FIRST_SEED}.", ""]

@@ -25,6 +25,8 @@ PATH = RESULTS / "more_rows.csv"
 FIELDS = ("seed", "n", "edges", "order", "shd", "seconds")
 HEAD = """# More rows, fewer errors
 
+HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+
 Made by `python benchmarks/more_rows.py --out docs/more-rows.md` from benchmarks/results/more_rows.csv, which the same
 command with `run` makes. `HOST()` on the first n rows of tables of 200,000 rows (paper's linear simulation, ER-2,
 20 columns, 40 edges). Order divergence: edges that go against the order. SHD: structural Hamming distance.

@@ -49,6 +49,9 @@ AUTHORS = {"authors' LCIT": "shd_lcit", "authors' GAM": "shd_gam"}
 NAME = re.compile(r"(ER|SF)(\d+)_n(\d+)_d(\d+)_(lin|nonlin)_s(\d+)")
 HEAD = """# The edge tests with a true order
 
+The models of `likelihood` and `likelihood-full` here are those of the former default: `parametrization="linear"`,
+`form="natural"`, `noise="gaussian"`.
+
 Made before the engine of the unreleased version (see the changelog); the figures of `likelihood` and
 `likelihood-full` may differ now.
 

@@ -45,6 +45,8 @@ FIELDS = (
 TIMES = ("graph", "n", "d", "seed", "workers", "refine", "seconds", "megabytes", "start", "order", "edges")
 HEAD = """# What refinement gains
 
+HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+
 Made by `python benchmarks/refinement.py --out docs/refinement.md` from the rows in benchmarks/results, which the same
 command with `small wide nonlinear scale large` makes. Generator `text` follows the paper's words, `code` the authors'
 published code (see `simulate`). Order divergence (OD): edges that go against the order. SHD: structural Hamming distance

@@ -22,6 +22,8 @@ PAGE = ROOT / "docs" / "reproduction.md"
 
 HEAD = """# The paper's evaluation, run again
 
+HOST (heterodag) here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+
 Made before the engine of the unreleased version (see the changelog); the figures of HOST() may differ slightly now.
 
 Ten figures and a table of Duong and Nguyen (2023), each made by one command from nothing:

@@ -146,6 +146,8 @@ def table(rows, block, n):
 
 HEAD = """# HOST and its rivals
 
+HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+
 The lines of DiffAN, GOLEM and GraN-DAG were made before the engine of the unreleased version (see the changelog): their SHD
 with `likelihood-full` may differ slightly now, and their seconds were taken on another day.
 

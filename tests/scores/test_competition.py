@@ -118,15 +118,22 @@ def test_flexible_noise_is_paid_for_and_auto_takes_the_better():
             assert gaussian.noise is None
             assert flexible.noise is not None
             assert auto.loss == pytest.approx(min(gaussian.loss, flexible.loss), abs=1e-6)
-            if noise == "normal":
-                assert 0.0 < flexible.loss - gaussian.loss < price(1000, SMOOTH)
+    normal = Table.standardize(np.random.default_rng(4).standard_normal((1000, 5)))
+    gaussian, flexible = (
+        LocalScores(normal, CompetingFitter(noise=n)).losses(KEYS) for n in ("gaussian", "flexible")
+    )
+    costs = np.subtract(flexible, gaussian)
+    # The price less what a density gains by chance: half a chi-square with five degrees of freedom.
+    assert ((costs > 0.0) & (costs < price(1000, SMOOTH))).all()
+    assert costs.mean() == pytest.approx(price(1000, SMOOTH) - 2.5, abs=2.5)
 
 
 def test_sharp_densities_are_tried_for_the_best_models_only():
     """Two models of one owner: that of the worse fit, 100 nats behind, keeps its smooth density."""
-    table = table_of("straight", "constant", "uniform")
+    table = table_of("straight", "constant", "exponential")
     (near, far) = FITTER.fit(table, [(1, (0,)), (1, (2,))], [None] * 2, Effort.FINAL)
-    E = np.vstack([table.take([0]), table.take([3])])
+    edge = Table.standardize(np.random.default_rng(0).exponential(size=(1000, 1))).take([0])
+    E = np.vstack([edge, edge])
     for gap, sizes in ((0.0, [SHARP, SHARP]), (500.0, [SHARP, SMOOTH])):
         fits = [
             competition.replace(fit, loss=loss, noise=None) for fit, loss in zip((near, far), (0.0, gap), strict=True)
@@ -191,8 +198,8 @@ def test_natural_curves_are_for_the_papers_nonlinear_data():
     """Where both natural parameters are curves of several causes, hundreds of nats; they are admitted by name only."""
     wider, gains = CompetingFitter(natural_curves=True), []
     for seed in range(3):
-        data = world("nonlinear", seed=seed, n=600, d=4, degree=2)
-        keys = [(j, parents_of(data.adjacency[:, j])) for j in range(4)]
+        data = world("nonlinear", seed=seed, n=600, degree=2)
+        keys = [(j, parents_of(data.adjacency[:, j])) for j in range(5)]
         table = Table.standardize(data.X)
         old, new = (np.array(LocalScores(table, f).losses(keys)) for f in (FITTER, wider))
         assert (new <= old + 1e-6).all()
@@ -244,10 +251,10 @@ def pairs(mechanism, spread, noise, n=1000):
     ]
 
 
-#: The models of the wrong direction fit as well (x given x + e is uniform for exponential x and e, with a spread that
-#: grows), and densities with edges are rounded off: the more rows, the more pairs are wrong.
+#: With a spread and curves that may move, the wrong direction fits as well (x given x + e is uniform, between bounds that
+#: move, if x and e are uniform, and if both are exponential), and two densities with edges are rounded off in the true one.
 not_told = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="edges are rounded off more in the true direction"
+    strict=True, raises=AssertionError, reason="the wrong direction, with a moving spread, fits as well or better"
 )
 
 
@@ -389,7 +396,9 @@ def test_gains_promise_true_causes(mechanism, spread):
         cause.append(gains[0])
         others += list(gains[1:3])
     assert min(cause) > 10
-    assert np.median(others) < 3
+    if mechanism != "none":  # else tails are heavy, and scores of the spread larger than normal noise lets expect
+        assert np.median(others) < 3
+    assert (np.array(cause) > 5 * np.reshape(others, (5, 2)).max(axis=1)).all()
 
 
 def test_gains_do_not_look_at_curves_where_only_lines_stand():

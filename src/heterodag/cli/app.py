@@ -152,8 +152,9 @@ def fit(
     }
     given: dict[str, Any] = {
         "parametrization": parametrization, "form": form, "noise": noise, "normality": normality,
-        "tolerance": tolerance, "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds, "selection": selection,
-        "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs, "random_state": seed,
+        "tolerance": tolerance, "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds,
+        "selection": selection, "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs,
+        "random_state": seed,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)

@@ -32,6 +32,8 @@ _SHORTEST, _EMPTY = 1.5, 0.1
 _LONGEST_MOVE = 3.0
 #: Times that the strengths of a model move, and that a step is shortened before it is given up.
 _MOVES, _HALVINGS = 12, 6
+#: Least share of a coefficient's information that the others must leave; below, it counts as theirs.
+_SINGULAR, _TINY = 1e-10, 1e-12
 
 
 @dataclass
@@ -163,7 +165,7 @@ class _Fit:
             self.penalty, self.inverse_b = np.empty(self.problem.ridge.shape), np.empty((len(self.where), p, p))
         self.penalty[some] = self.problem.penalties(self.strengths[some], some)
         eye = np.eye(self.problem.ridge.shape[2])
-        self.inverse_b[some] = np.linalg.inv(self.gram[some] + (self.penalty[some][:, 1] + 1e-8)[:, :, None] * eye)
+        self.inverse_b[some] = _inverse(self.gram[some] + self.penalty[some][:, 1][:, :, None] * eye)
 
     def _evaluate(self, b: Array) -> None:
         """Find the best mean for `b`, and the loss there."""
@@ -174,11 +176,11 @@ class _Fit:
         normal = np.matmul(weighted, Z.transpose(0, 2, 1))
         moment = np.matmul(weighted, Y[:, :, None])[:, :, 0]
         p = b.shape[1]
-        normal.reshape(len(b), -1)[:, :: p + 1] += self.penalty[:, 0] + 1e-8
+        normal.reshape(len(b), -1)[:, :: p + 1] += self.penalty[:, 0]
         bad = ~np.isfinite(normal).all(axis=(1, 2))
         if bad.any():
             normal[bad] = np.eye(p)
-        self.inverse_a = np.linalg.inv(normal)
+        self.inverse_a = _inverse(normal)
         a = np.matmul(self.inverse_a, moment[:, :, None])[:, :, 0]
         residual = np.exp(0.5 * s) * (Y - np.matmul(a[:, None, :], Z)[:, 0])
         square = residual * residual
@@ -263,3 +265,13 @@ class _Fit:
         self.problem, self.where = self.problem.take(rest), self.where[rest]
         for name in _PER_MODEL:
             setattr(self, name, getattr(self, name)[rest])
+
+
+def _inverse(matrices: Array) -> Array:
+    """Return the inverses of information matrices; directions that hardly any row informs about stay where they are."""
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("mpp->mp", matrices), _TINY))
+    both = scale[:, :, None] * scale[:, None, :]
+    scaled = matrices * both
+    p = scaled.shape[1]
+    scaled.reshape(len(scaled), -1)[:, :: p + 1] = 1.0 + _SINGULAR
+    return np.asarray(np.linalg.inv(scaled) * both)
