@@ -33,16 +33,24 @@ def as_graph(parents):
     return graph
 
 
+def waves(seed, n=800):
+    """Return four columns, each a wave of the one before."""
+    E = np.random.default_rng(seed).standard_normal((n, 4)) * 0.4
+    a = 2.5 * E[:, 0]
+    b = np.sin(2 * a) + E[:, 1]
+    c = np.cos(2.5 * b) + E[:, 2]
+    return np.column_stack([a, b, c, np.tanh(3 * c) - c + E[:, 3]])
+
+
 def test_an_easy_table_is_ordered_at_once():
-    """A chain, its columns shuffled: a random order of five has one chance in 120."""
-    for seed in range(5):
-        places = np.random.default_rng(seed).permutation(5)
-        data = curved(seed)
+    """A chain of curves, its columns shuffled: a random order of four has one chance in 24."""
+    for seed in range(6):
+        places = np.random.default_rng(seed).permutation(4)
         true = CHAIN[np.ix_(places, places)]
-        order, parents = greedy_order(choices_of(data.X[:, places]), range(5))
+        order, parents = greedy_order(choices_of(waves(seed)[:, places]), range(4))
         assert metrics.order_divergence(np.array(order), true) == 0
         assert as_graph(parents)[true == 1].all()
-        assert as_graph(parents).sum() <= 6
+        assert as_graph(parents).sum() <= 4
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace", "mixed"])
