@@ -20,7 +20,7 @@ import numpy as np
 
 from heterodag import HOST, load_sachs, metrics, simulate
 from heterodag.scores.fit import Effort
-from rows import RESULTS, append_results, read
+from rows import FORMER, RESULTS, append_results, read
 
 PATH = RESULTS / "ablations.csv"
 FIELDS = ("variant", "n", "tables", "edges", "order", "plain_order", "shd", "plain_shd", "seconds", "plain_seconds")
@@ -85,7 +85,7 @@ class Changed:
 
 def fit(data):
     before = time.process_time()
-    model = HOST().fit(data.X)
+    model = HOST(**FORMER).fit(data.X)
     seconds = time.process_time() - before
     return np.array([
         metrics.order_divergence(model.order_, data.adjacency), metrics.shd(model.adjacency_, data.adjacency), seconds,
@@ -120,7 +120,7 @@ def sachs_cell():
         warnings.simplefilter("ignore")
         for name, changes in (("plain", []), ("other", never)):
             with Changed(changes):
-                found = [HOST().fit(data.data.iloc[some]) for some in rows]
+                found = [HOST(**FORMER).fit(data.data.iloc[some]) for some in rows]
             out[name] = [
                 sum(metrics.order_divergence(m.order_, data.adjacency) for m in found),
                 sum(metrics.shd(m.adjacency_, data.adjacency) for m in found),

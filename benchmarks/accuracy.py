@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 from heterodag import causal_order, load_sachs, metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.core.normality import shapiro_wilk
+from rows import FORMER
 
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 FIRST_SEED = 10_000
@@ -84,7 +85,7 @@ def sachs_row(draw):
         order = causal_order(data.X[rows], refine=False).order
         row = {"draw": draw, "order_divergence": metrics.order_divergence(order, data.adjacency)}
         for selection in ("likelihood-full", "partial-correlation", "gam", "gam-classical"):
-            graph = recover_dag(data.X[rows], order, selection=selection)
+            graph = recover_dag(data.X[rows], order, selection=selection, **FORMER)
             row[f"shd_{selection}"] = metrics.shd(graph.adjacency, data.adjacency)
     return row
 
@@ -106,7 +107,7 @@ def edge_rows(version, n, graph, degree, seed):
     data = simulate(n, 10, graph, degree, random_state=seed, version=version)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pvalues = recover_dag(data.X, data.order, selection="likelihood-full").pvalues
+        pvalues = recover_dag(data.X, data.order, selection="likelihood-full", **FORMER).pvalues
     tested = full_dag(data.order).astype(bool)
     return [
         {"version": version, "n": n, "graph": f"{graph}-{degree}", "seed": seed, "edge": int(e), "pvalue": float(p)}

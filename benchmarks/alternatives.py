@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from families import FAMILIES, GRAPHS, sample
-from rows import RESULTS, append_results, read
+from rows import FORMER, RESULTS, append_results, read
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST_SEED = 30_000
@@ -41,14 +41,14 @@ WIDE = ("method", "d", "n", "seed", "edges", "divergence", "shd", "seconds", "li
 def host(X):
     from heterodag import HOST
 
-    model = HOST().fit(X)
+    model = HOST(**FORMER).fit(X)
     return model.adjacency_, model.order_
 
 
 def paper_order(X):
     from heterodag import HOST
 
-    model = HOST(refine=False, selection="likelihood-full").fit(X)
+    model = HOST(refine=False, selection="likelihood-full", **FORMER).fit(X)
     return model.adjacency_, model.order_
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from heterodag import HOST, BootstrapResult, bootstrap, metrics, simulate
 from heterodag.core.graph import topological_order
+from rows import FORMER
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
@@ -29,7 +30,7 @@ FIELDS = ["seed", "graph", "resamples", "cause", "effect", "directed", "adjacent
 
 def plain_host() -> HOST:
     """Return the method that is resampled: fast, since it runs a thousand times."""
-    return HOST(refine=False, selection="likelihood-full")
+    return HOST(refine=False, selection="likelihood-full", **FORMER)
 
 
 def run(seed, resamples, jobs):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from heterodag import HOST, metrics, simulate
-from rows import RESULTS, append_results, read
+from rows import FORMER, RESULTS, append_results, read
 
 ROWS, ALL, D, FIRST_SEED = (5_000, 20_000, 60_000, 200_000), 200_000, 20, 30_000
 PATH = RESULTS / "more_rows.csv"
@@ -40,7 +40,7 @@ def cell(seed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             before = time.process_time()
-            model = HOST().fit(data.X[:n])
+            model = HOST(**FORMER).fit(data.X[:n])
         out.append({
             "seed": seed, "n": n, "edges": int(data.adjacency.sum()),
             "order": metrics.order_divergence(model.order_, data.adjacency),

@@ -27,7 +27,7 @@ import numpy as np
 
 from heterodag import metrics, recover_dag
 from heterodag.core.graph import topological_order
-from rows import RESULTS, append_results, read
+from rows import FORMER, RESULTS, append_results, read
 
 ALPHA = 0.001
 FIELDS = (
@@ -118,7 +118,7 @@ def run_cell(path: Path, test: str) -> list[dict[str, Any]]:
             warnings.simplefilter("ignore")
             options = TESTS[test].options
             found = recover_dag(
-                X, topological_order(truth), alpha=ALPHA, random_state=row["seed"], **options
+                X, topological_order(truth), alpha=ALPHA, random_state=row["seed"], **(FORMER | options)
             ).adjacency
         row |= {"shd": metrics.shd(found, truth), "extra": int(np.sum(found > truth))}
         row["missing"] = int(np.sum(found < truth))

@@ -27,6 +27,7 @@ import numpy as np
 from heterodag import causal_order, metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.core.normality import shapiro_wilk
+from rows import FORMER
 
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 FIRST_SEED = 40_000
@@ -43,10 +44,10 @@ def ordered(X, method):
     if method == "marginal-w":
         order = marginal_sort(X)
     elif method == "spline, refined":
-        order = causal_order(X, parametrization="spline").order
+        order = causal_order(X, **(FORMER | {"parametrization": "spline"})).order
     else:
         seed = {"random_state": 0} if method == "mlp" else {}
-        order = causal_order(X, parametrization=method, refine=False, **seed).order
+        order = causal_order(X, refine=False, **(FORMER | {"parametrization": method}), **seed).order
     return order, time.process_time() - start
 
 
@@ -68,7 +69,9 @@ def order_cells(args):
 
 def edge_rows(mechanism, version, n, graph, degree, seed, method):
     data = simulate(n, 6, graph, degree, mechanism, random_state=seed, version=version)
-    pvalues = recover_dag(data.X, data.order, parametrization=method, selection="likelihood-full").pvalues
+    pvalues = recover_dag(
+        data.X, data.order, selection="likelihood-full", **(FORMER | {"parametrization": method})
+    ).pvalues
     tested = full_dag(data.order).astype(bool)
     return [
         {"edge": int(e), "pvalue": float(f"{p:.3g}")}

@@ -22,7 +22,7 @@ import numpy as np
 
 from heterodag import HOST, causal_order, metrics, recover_dag, simulate
 from heterodag.core.normality import shapiro_wilk
-from rows import RESULTS, append_results, read
+from rows import FORMER, RESULTS, append_results, read
 
 GRAPHS = ("ER-1", "ER-2", "SF-1", "SF-2")
 FIRST_SEED = 60_000
@@ -63,9 +63,9 @@ def accuracy_cell(generator, graph, n, d, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         before = time.process_time()
-        model = HOST().fit(data.X)
+        model = HOST(**FORMER).fit(data.X)
         seconds = time.process_time() - before
-        oracle = recover_dag(data.X, data.order).adjacency
+        oracle = recover_dag(data.X, data.order, **FORMER).adjacency
     start = [j for layer in model.refinement_.start for j in layer]
     return [{
         "generator": generator, "graph": graph, "n": n, "d": d, "seed": seed, "edges": int(truth.sum()),
@@ -81,7 +81,7 @@ def nonlinear_cell(generator, graph, n, d, seed):
     truth = data.adjacency
     marginal = np.argsort(-shapiro_wilk(np.ascontiguousarray(data.X.T)), kind="stable")
     before = time.process_time()
-    found = causal_order(data.X, parametrization="spline")
+    found = causal_order(data.X, **(FORMER | {"parametrization": "spline"}))
     seconds = time.process_time() - before
     start = [j for layer in found.start for j in layer]
     return [{
@@ -98,9 +98,9 @@ def time_cell(graph, n, d, seed, workers, refine):
         warnings.simplefilter("ignore")
         before = time.perf_counter()
         if refine:
-            order = HOST(n_jobs=workers).fit(data.X).order_
+            order = HOST(n_jobs=workers, **FORMER).fit(data.X).order_
         else:
-            order = causal_order(data.X, refine=refine, n_jobs=workers).order
+            order = causal_order(data.X, refine=refine, n_jobs=workers, **FORMER).order
         seconds = time.perf_counter() - before
     return [{
         "graph": graph, "n": n, "d": d, "seed": seed, "workers": workers, "refine": int(refine),

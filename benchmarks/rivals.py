@@ -22,6 +22,7 @@ import numpy as np
 
 from heterodag import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort, metrics, recover_dag
 from heterodag.errors import HeterodagError, MissingExtraError
+from rows import FORMER
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "rivals.csv"
@@ -34,7 +35,7 @@ FIELDS = (
 
 # An edge test that costs nothing where the method has none of its own: its time is then that of the order.
 METHODS = {
-    "HOST": HOST,
+    "HOST": lambda: HOST(**FORMER),
     "HOST, paper's order": lambda: HOST(refine=False, selection=CHEAP),
     "VarSort": lambda: VarSort(selection=CHEAP),
     "EqVar": lambda: EqVar(selection=CHEAP),
@@ -74,7 +75,7 @@ def run_cell(block, method, graph, n, seed, folder, max_seconds):
             return row | {"error": str(error)}
         row["order_divergence"] = metrics.order_divergence(model.order_, truth)
         for test in ("likelihood-full", "gam"):
-            graph_found = recover_dag(X, model.order_, selection=test)
+            graph_found = recover_dag(X, model.order_, selection=test, **FORMER)
             row[f"shd_{test.split('-')[0]}"] = metrics.shd(graph_found.adjacency, truth)
     if method in OWN_EDGES:
         row["shd_own"] = metrics.shd(model.adjacency_, truth)

@@ -9,6 +9,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+#: The default of HOST before mechanisms competed: what the rows of the pages that say so were made with.
+FORMER = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
+
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

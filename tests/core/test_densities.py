@@ -229,16 +229,32 @@ def test_several_samples_at_once_are_as_each_alone():
             assert (together.log_z[i], together.reach[i]) == pytest.approx((alone.log_z[0], alone.reach[0]))
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="x^2 may get a positive coefficient: tails rise again")
-def test_rows_beyond_all_residuals_are_not_more_likely_than_those_seen():
-    """Held-out rows lie there: their log density must not be the larger the farther they are."""
-    for shape in LIGHT:
-        for size in (SMOOTH, SHARP):
-            density = fitted(sample(shape), size)
-            far = density.reach * np.array([-4.0, -2.0, -1.0, 1.0, 2.0, 4.0])
-            log_density = density.log_ratio(far) - 0.5 * far**2
-            assert (np.diff(log_density[:3]) > 0.0).all()
-            assert (np.diff(log_density[3:]) < 0.0).all()
+@every_shape
+@both_sizes
+def test_rows_beyond_all_residuals_are_the_less_likely_the_farther_they_are(shape, size):
+    """Held-out rows lie there. The features may say otherwise: x^2 can have a positive coefficient."""
+    density = fitted(sample(shape), size)
+    inside = np.linspace(-density.reach, density.reach, 101)
+    np.testing.assert_allclose(np.exp(density.log_density(inside)), density_at(density, inside), rtol=1e-9)
+    far = density.log_density(density.reach * np.array([-9.0, -4.0, -2.0, -1.0, 1.0, 2.0, 4.0, 9.0]))
+    assert (np.diff(far[:4]) > 0.0).all()
+    assert (np.diff(far[4:]) < 0.0).all()
+
+
+@pytest.mark.parametrize("shape", ["skewed", "bimodal", "flat", "normal"])
+def test_total_mean_and_deviation_are_integrals(shape):
+    density = fitted(sample(shape, seed=2), SHARP)
+    assert density.total == pytest.approx(integral(density), abs=1e-5)
+    mean = integral(density, lambda e: e)
+    assert density.mean == pytest.approx(mean, abs=1e-4)
+    assert density.sd == pytest.approx(np.sqrt(integral(density, lambda e: (e - mean) ** 2)), abs=1e-3)
+
+
+def test_mirrored_noise_has_the_mirrored_density():
+    x, at = sample("skewed"), np.linspace(-5.0, 5.0, 41)
+    for size in (SMOOTH, SHARP):
+        plain, mirrored = fitted(x, size), fitted(-x, size)
+        np.testing.assert_allclose(mirrored.log_ratio(-at), plain.log_ratio(at), atol=1e-6)
 
 
 def test_a_single_far_residual_does_not_bend_the_rest():

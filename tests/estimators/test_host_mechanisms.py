@@ -71,7 +71,7 @@ def test_the_easy_world_is_described_as_it_is(easy):
         ("straight", "constant", "normal", False, False, False),
         ("straight", "straight", "normal", False, True, False),
         ("curved", "constant", "laplace", True, False, True),
-        ("none", "straight", "exponential", False, True, True),
+        ("none", "straight", "bimodal", False, True, True),
     ],
 )
 def test_rows_say_what_made_the_column(mechanism, spread, noise, curves, moving, flexible):

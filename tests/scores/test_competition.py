@@ -406,11 +406,9 @@ def test_gains_promise_true_causes(mechanism, spread):
 def test_gains_promise_a_further_cause_given_others():
     """Column 4 of the paper's data, given two other causes: 11 nats by a fit and 12 by lines' score test, 1 promised."""
     table = table_of("linear", seed=2, n=800)
-    scores = LocalScores(table, FITTER)
-    without, with_it = scores.losses([(1, (0, 3)), (1, (0, 3, 4))], Effort.FINAL)
-    lines = LocalScores(table, LineFitter(NATURAL)).gains((1, (0, 3)))[4]
-    assert min(without - with_it, lines) > 9 or pytest.fail("another table")
-    assert scores.gains((1, (0, 3)))[4] > 4
+    without, with_it = LocalScores(table, FITTER).losses([(1, (0, 3)), (1, (0, 3, 4))], Effort.FINAL)
+    for fitter in (LineFitter(NATURAL), FITTER):
+        assert LocalScores(table, fitter).gains((1, (0, 3)))[4] > 0.4 * (without - with_it)
 
 
 def test_gains_do_not_look_at_curves_where_only_lines_stand():
