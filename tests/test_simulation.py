@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heterodag.simulation import tables as simulation
 from heterodag.core.graph import is_dag, respects_order
 from heterodag.errors import ParameterError
 from heterodag.simulation import simulate, simulate_graph
+from heterodag.simulation import tables as simulation
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "reference" / "sets"
 COMBINATIONS = list(itertools.product(("ER", "SF"), ("linear", "nonlinear"), ("text", "code")))

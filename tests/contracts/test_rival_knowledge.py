@@ -143,9 +143,7 @@ def test_the_edges_are_those_of_recover_dag(selection, table):
     known = {"required": [("a", "b")], "forbidden": [("c", "d"), ("d", "c")]}
     settings = {"selection": selection, "alpha": 0.05, "prior_knowledge": known}
     fitted = VarSort(**settings).fit(table)
-    graph = recover_dag(
-        table, fitted.order_, parametrization="linear", form="natural", noise="gaussian", **settings
-    )
+    graph = recover_dag(table, fitted.order_, parametrization="linear", form="natural", noise="gaussian", **settings)
     assert np.array_equal(fitted.pvalues_, graph.pvalues, equal_nan=True)
     assert np.array_equal(fitted.adjacency_, graph.adjacency)
 

@@ -12,7 +12,6 @@ from heterodag import HOST, AssumptionWarning, load_sachs, recover_dag, simulate
 from heterodag.independence import stepwise
 from heterodag.scores import plausibility
 
-
 #: The models of the paper, whose warnings are about normal noise and the spread.
 GAUSSIAN = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
 

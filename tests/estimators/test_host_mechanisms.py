@@ -110,9 +110,6 @@ def test_the_spread_moves_if_its_coefficients_pay_for_themselves():
     assert not moving_spread(line_fit((), np.inf), 1000)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="models of one mechanism do not know what the spread gains"
-)
 @pytest.mark.parametrize(
     "settings",
     [

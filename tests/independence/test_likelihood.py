@@ -56,7 +56,10 @@ NAMES = ("parametrization", "form", "noise")
 def test_pairwise_equals_batched():
     data = simulate(300, 4, degree=1, random_state=8)
     *before, last = data.order
-    for settings in ({"parametrization": "linear", "form": "natural", "noise": "gaussian"}, dict.fromkeys(NAMES, "auto")):
+    for settings in (
+        {"parametrization": "linear", "form": "natural", "noise": "gaussian"},
+        dict.fromkeys(NAMES, "auto"),
+    ):
         batched = recover_dag(data.X, data.order, selection="likelihood-full", **settings).pvalues
         for j in before:
             rest = [k for k in before if k != j]

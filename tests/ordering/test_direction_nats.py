@@ -163,9 +163,6 @@ KNOWLEDGE = [
 ]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="moves are evaluated whether or not knowledge allows them"
-)
 @pytest.mark.parametrize("known", KNOWLEDGE)
 def test_the_evidence_is_that_of_allowed_graphs_and_infinite_where_there_are_none(known):
     resolved = known.resolve(None, 3)

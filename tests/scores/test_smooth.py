@@ -190,9 +190,6 @@ def test_curves_are_asked_for_where_effects_bend():
     assert asked["straight"] <= 8
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="variances of scores as seen in rows far off the line hide the curves"
-)
 def test_curves_worth_having_are_asked_for():
     """Lines that fit badly have scores of large variance: waves of mean and spread together, worth 100 to 300 nats."""
     graph = [[0, 0, 1], [0, 0, 0], [0, 0, 0]]

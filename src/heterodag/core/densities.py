@@ -21,16 +21,16 @@ import numpy as np
 
 from heterodag.core.gaussian import Array, Mask
 
-#: Points of the grid. With 161, integrals of the sharpest densities in use are right to 1e-4.
-_POINTS = 161
+#: Points of the grid. With 321, integrals of the sharpest densities in use are right to 4e-4.
+_POINTS = 321
 #: Points of the finer grid behind quantiles, probabilities, mean and standard deviation of one density.
 _FINE_POINTS = 8001
 #: The grid is dense within about this many standard deviations, then widens.
-_DENSE = 1.5
+_DENSE = 0.3
 #: Least reach of the grid; it doubles until it exceeds the farthest residual by a quarter.
 _LEAST_REACH = 8.0
-#: Newton steps, and the fall of the objective at which they end.
-_STEPS, _ENOUGH = 25, 1e-7
+#: Newton steps, the fall of the objective at which they end, and how often a step is halved.
+_STEPS, _ENOUGH, _HALVINGS = 50, 1e-7, 40
 #: Longest step in the natural parameters.
 _LONGEST = 4.0
 #: Where the features for sharp edges have their steps, on both sides of 0 (uniform and exponential noise have edges), and
@@ -268,7 +268,7 @@ def _search(
         return np.asarray(z - np.einsum("mk,mk->m", at, value) + 0.5 * ridge * np.einsum("mk,mk->m", at, at))
 
     before, length = objective(moments, theta, log_z), np.ones(len(theta))
-    for _ in range(12):
+    for _ in range(_HALVINGS):
         new = theta + length[:, None] * step
         z, mass = _log_partition(grid, new)
         worse: Mask = ~(objective(moments, new, z) <= before - 1e-3 * length * promise)

@@ -9,11 +9,12 @@ If that finds a better graph than the one at hand, the search had missed it, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from heterodag.core.gaussian import Array
-from heterodag.ordering.refinement import Move, State, apply, evaluate, refine_order, start_state
+from heterodag.ordering.refinement import Move, State, apply, evaluate, order_after, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
 from heterodag.scores.parent_choice import EQUAL, ParentChoices
 
@@ -80,6 +81,8 @@ def _reversals(
     try:
         moves = [Move(i, j, forwards) for i, j in edges for forwards in (True, False)]
         costs = (-np.array(evaluate(choices, state, moves))).reshape(-1, 2)
+        possible = [allowed(order_after(choices, state, move)) for move in moves]
+        costs = np.where(np.array(possible, dtype=bool).reshape(-1, 2), costs, np.inf)
         # The least costly first: the result must not depend on the order of the columns.
         for at in np.argsort(costs.min(axis=1), kind="stable"):
             (i, j), pair = edges[at], costs[at]
@@ -87,9 +90,6 @@ def _reversals(
             if found[i, j] > CLOSE:
                 continue
             turned = _turned(choices, state, (i, j), bool(pair[0] <= pair[1]), allowed)
-            if turned is None:
-                found[i, j] = np.inf
-                continue
             found[i, j] = min(found[i, j], turned.total - state.total)
             if until_better and turned.total < state.total - EQUAL:
                 return found, turned
@@ -98,15 +98,10 @@ def _reversals(
     return found, None
 
 
-def _turned(
-    choices: ParentChoices, state: State, edge: tuple[int, int], forwards: bool, allowed: Allowed
-) -> State | None:
-    """Return the best state found in which the effect comes first; None if that is not allowed."""
+def _turned(choices: ParentChoices, state: State, edge: tuple[int, int], forwards: bool, allowed: Allowed) -> State:
+    """Return the best state found in which the effect comes first."""
     i, j = edge
-    for way in (forwards, not forwards):
-        new = apply(choices, state, Move(i, j, way))
-        if new is not None and allowed(new.order):
-            return refine_order(
-                choices, new, lambda order: order.index(j) < order.index(i) and allowed(order), {i, j}
-            )
-    return None
+    new = apply(choices, state, Move(i, j, forwards)) or replace(
+        state, order=order_after(choices, state, Move(i, j, forwards))
+    )
+    return refine_order(choices, new, lambda order: order.index(j) < order.index(i) and allowed(order), {i, j})

@@ -192,6 +192,11 @@ def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[li
     return state.order[:at] + segment + state.order[at + len(segment) :], asked
 
 
+def order_after(choices: ParentChoices, state: State, move: Move) -> list[int]:
+    """Return the order after a move."""
+    return _choices_after(choices, state, move)[0]
+
+
 def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:
     """Return by how much each move lowers the score."""
     asked = [_choices_after(choices, state, move)[1] for move in moves]

@@ -95,12 +95,13 @@ def search_mechanisms(
 
     On the rows of the first level the search starts from a greedy graph, and where noise looks normal from the order by
     normality as well; the better result goes on to more rows. Natural curves are admitted if they explain variables of
-    that result much better than what stood before. `start_score` is on the rows of the first level.
+    that result much better than what stood before.
     """
     few, allowed = scores.sample(LEVELS[0]), respected(knowledge)
-    start = _best_start(few, by_normality, knowledge)
-    if start is None:
+    found = _best_start(few, by_normality, knowledge)
+    if found is None:
         return scores, search_order(scores, by_normality, {}, knowledge, MECHANISM_LEVELS)
+    start, begun = found
     with suppress(OutOfTime):
         wider = _with_natural_curves(scores.fitter)
         if wider is not None and _helps(wider, few, start.state):
@@ -117,11 +118,14 @@ def search_mechanisms(
                 choices = more
     # Of all orders of the graph found, the one closest to that by normality: the order of the columns does not matter.
     order = ranked_order(precedence(scores.d, knowledge, state.parents), by_normality)
-    return scores, Search(replace(state, order=order), choices, start.start_score, not scores.work.over)
+    complete = not scores.work.over
+    return scores, Search(replace(state, order=order), choices, _score(choices, begun), complete)
 
 
-def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None) -> Search | None:
-    """Return the best result of the searches on few rows; None if the time was over before there was one."""
+def _best_start(
+    few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
+) -> tuple[Search, State] | None:
+    """Return the best result of the searches on few rows, and where they began; None if time was over before."""
     choices, allowed, work = order_choices(few, knowledge), respected(knowledge), few.work
     try:
         with work.part(0.0, 0.1):
@@ -134,7 +138,7 @@ def _best_start(few: LocalScores, by_normality: Sequence[int], knowledge: Resolv
         with suppress(OutOfTime), work.part(0.5, 0.7):
             other = refine_order(choices, start_state(choices, [*by_normality], {}), allowed)
             best = min(best, other, key=lambda state: state.total)
-    return Search(best, choices, begun.total, not work.over)
+    return Search(best, choices, begun.total, not work.over), begun
 
 
 def _with_natural_curves(fitter: Fitter) -> Fitter | None:

@@ -277,10 +277,17 @@ def _priced(fit: LinearFit, table: Table) -> LinearFit:
     plain = information(part.design, part.shape, fit.theta[:, None], np.full((shape.size, 1), 1e-12))[0]
     penalised = plain + np.diag(curve_penalties(fit) / n + 1e-10)
     curves = [shape.of_rows(rows) for rows in part.curves.values()]
-    spent = np.linalg.solve(penalised, plain).diagonal()[np.concatenate([np.empty(0, np.intp), *curves])].sum()
+    used = np.linalg.solve(penalised, plain).diagonal()
+    spent = used[np.concatenate([np.empty(0, np.intp), *curves])].sum()
+    edf = np.array(
+        [[used[b.start + 1 + at : b.stop + at].sum() for b in fit.basis.blocks] for at in (0, shape.width)]
+    )
+    spread = [np.arange(shape.width + 1, 2 * shape.width)] if fit.parents else []
+    moved = n * float(wald_gains(penalised[None], fit.theta[None], spread).sum())
     groups = [shape.of_rows(block) for block in fit.basis.blocks]
     contributions = n * wald_gains(penalised[None], fit.theta[None], groups)[0]
-    return replace(fit, loss=fit.loss + 0.5 * float(np.log(n) * spent), contributions=contributions)
+    price = 0.5 * float(np.log(n) * spent)
+    return replace(fit, loss=fit.loss + price, contributions=contributions, edf=edf, spread_gain=moved)
 
 
 def _gains_of(table: Table, fit: Fit) -> Array:

@@ -1,9 +1,11 @@
 """Drop-one tests where mechanisms compete: a parent goes, and the best mechanism without it is compared.
 
 "both" compares the best mechanisms with and without the parent; two coefficients are the least that a parent has, and
-curves and densities are priced, so a difference of g nats has the p-value exp(-g) at most. "mean" and "variance" hold the
-parent's columns in one predictor of the location-scale model at zero. As many degrees of freedom are tested as its line and
-curves have effective coefficients.
+curves and densities are priced, so a difference of g nats has the p-value exp(-g) at most.
+
+"mean" and "variance" are score tests of the parent's line and smoothest curves in one predictor of the location-scale model
+that lacks them there. The variance of the scores is that seen in the rows, which holds whatever the noise; how many curves
+are tested does not depend on the data.
 """
 
 from __future__ import annotations
@@ -14,11 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import chi2
 
-from heterodag.core.gaussian import LOCATION_SCALE
+from heterodag.core.design import Design
+from heterodag.core.gaussian import LOCATION_SCALE, Array, row_derivatives
+from heterodag.core.splines import SplineBasis
 from heterodag.core.table import Table
 from heterodag.scores.drop_one import DropOne
-from heterodag.scores.fit import Effort, Key
-from heterodag.scores.smooth import Batch
+from heterodag.scores.fit import Effort, Key, LinearFit
+from heterodag.scores.ridge import ridge_strength
+from heterodag.scores.smooth import Batch, smooth_basis
+from heterodag.scores.spline_design import curve_penalties
+
+#: Columns of a parent, its line included, that are tested in one predictor.
+_TESTED = 4
 
 if TYPE_CHECKING:
     from heterodag.scores.competition import CompetingFitter
@@ -34,18 +43,33 @@ def drop_mechanisms(fitter: CompetingFitter, table: Table, key: Key, tested: Seq
     pvalues = {"both": np.exp(-np.maximum(gains, 0.0))}
     if fitter.forms == (LOCATION_SCALE,):
         for side, name in enumerate(("mean", "variance")):
-            pvalues[name] = np.array([_without_side(fitter, table, key, k, side) for k in tested])
+            pvalues[name] = np.array([_without_side(table, key, k, side, fitter.curves) for k in tested])
     done = full.converged and all(fit.converged for fit in reduced)
     return DropOne(target, [parents[k] for k in tested], pvalues, done)
 
 
-def _without_side(fitter: CompetingFitter, table: Table, key: Key, place: int, side: int) -> float:
+def _without_side(table: Table, key: Key, place: int, side: int, curves: bool) -> float:
     """Return the p-value of the hypothesis that a parent has no part in the mean (side 0) or in the spread (1)."""
-    from heterodag.scores.competition import with_noise
+    fit = Batch.of(table, [key], [None]).curves(Effort.FINAL, [0], closed=(side, place)).fits[0]
+    tested = smooth_basis(table, key[1][place])[1][: _TESTED if curves else 1]
+    scores = efficient_rows(fit, table, tested, side, place)
+    total = scores.sum(axis=1)
+    statistic = float(total @ np.linalg.pinv(scores @ scores.T, hermitian=True) @ total)
+    return float(chi2.sf(statistic, len(tested)))
 
-    batch = Batch.of(table, [key], [None])
-    fitted = [batch.curves(Effort.FINAL, [0], closed=closed) for closed in (None, (side, place))]
-    full, reduced = (with_noise(some.fits, some.residuals, fitter.noise)[0] for some in fitted)
-    edf = 0.0 if full.edf is None or not fitter.curves else float(full.edf[side, place])
-    gain = reduced.loss - full.loss + 0.5 * float(np.log(table.shape[0])) * edf
-    return float(chi2.sf(2.0 * max(gain, 0.0), 1.0 + edf))
+
+def efficient_rows(fit: LinearFit, table: Table, tested: Array, side: int, place: int) -> Array:
+    """Return the rows' scores of columns that one predictor lacks, less what the coefficients in use account for.
+
+    In location-scale form mean and spread do not share information, so only the columns of the same predictor do.
+    """
+    assert isinstance(fit.basis, SplineBasis)
+    every, block = slice(None), fit.basis.blocks[place]
+    rows = row_derivatives(fit.form, table.take([fit.target], every), *fit.predictors(table, every))
+    first, second = (rows.A, rows.AA) if side == 0 else (rows.s, rows.ss)
+    Z = Design(table, fit.parents, (fit.target,), fit.basis).regressors(every)
+    used = np.delete(np.arange(len(Z)), np.arange(block.start, block.stop))
+    penalty = np.maximum(curve_penalties(fit), ridge_strength(table.shape[0]))[used + side * len(Z)]
+    nuisance = (Z[used] * second) @ Z[used].T + np.diag(penalty)
+    explained = np.linalg.solve(nuisance, (Z[used] * second) @ tested.T)
+    return np.asarray((tested - explained.T @ Z[used]) * first)

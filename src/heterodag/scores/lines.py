@@ -65,10 +65,13 @@ class LineFitter:
         found = found.take(found.objective.reshape(copies, -1).argmin(axis=0) * len(keys) + np.arange(len(keys)))
         own = [shape.of_rows(slice(k, k + 1)) for k in range(1, shape.width)]
         contributions = n * wald_gains(found.information, found.theta.T, own)
+        spread = [np.arange(shape.width + 1, 2 * shape.width)] if shape.width > 1 else []
+        moved = n * wald_gains(found.information, found.theta.T, spread).sum(axis=1)
         return [
             LinearFit(
                 self.form, target, some, n * float(found.objective[i]), bool(found.converged[i]),
                 contributions[i, : len(some)], effort, found.theta[shape.embed(np.arange(len(some) + 1)), i],
+                spread_gain=float(moved[i]),
             )
             for i, (target, some) in enumerate(keys)
         ]  # fmt: skip

@@ -123,11 +123,10 @@ class Batch:
         h, e = np.exp(0.5 * lines.log_precision), lines.residuals
         excess = np.full(len(self.keys), -np.inf)
         square = problem.Z**2
-        for first in (h * e, 0.5 * (e * e - 1.0)):
-            u, v = (
-                np.matmul(problem.Z, first[:, :, None])[:, :, 0],
-                np.matmul(square, (first**2)[:, :, None])[:, :, 0],
-            )
+        for first, second in ((h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))):
+            u = np.matmul(problem.Z, first[:, :, None])[:, :, 0]
+            # What is seen in rows far off the line is too large a variance, and would hide the curves.
+            v = np.matmul(square, np.stack([first**2, second], axis=2)).min(axis=2)
             for place in range(problem.parents):
                 own = slice(2 + place * self.width, 1 + (place + 1) * self.width)
                 excess = np.maximum(excess, _deviations(u[:, own], v[:, own], problem.roughness[:, own]))
