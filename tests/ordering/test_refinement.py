@@ -65,10 +65,17 @@ def test_a_reversed_chain_is_repaired():
     assert found.complete
 
 
-@pytest.mark.parametrize("form", ["natural", "location-scale"])
-def test_the_same_order_every_time_and_for_any_number_of_workers(form):
-    X = simulate(200, 21, "ER", 1, random_state=5).X
-    one, again, two = (causal_order(X, form=form, n_jobs=n) for n in (1, 1, 2))
+LINES = {"parametrization": "linear", "noise": "gaussian"}
+
+
+@pytest.mark.parametrize(
+    ("d", "settings"),
+    [(21, LINES | {"form": "natural"}), (21, LINES | {"form": "location-scale"}), (9, {})],
+    ids=["natural", "location-scale", "auto"],
+)
+def test_the_same_order_every_time_and_for_any_number_of_workers(d, settings):
+    X = simulate(200, d, "ER", 1, random_state=5).X
+    one, again, two = (causal_order(X, n_jobs=n, **settings) for n in (1, 1, 2))
     assert one.order.tolist() == again.order.tolist() == two.order.tolist()
     assert one.score == two.score
 
