@@ -65,12 +65,12 @@ def test_a_reversed_chain_is_repaired():
     assert found.complete
 
 
-LINES = {"parametrization": "linear", "noise": "gaussian"}
+GAUSSIAN_LINES = {"parametrization": "linear", "noise": "gaussian"}
 
 
 @pytest.mark.parametrize(
     ("d", "settings"),
-    [(21, LINES | {"form": "natural"}), (21, LINES | {"form": "location-scale"}), (9, {})],
+    [(21, GAUSSIAN_LINES | {"form": "natural"}), (21, GAUSSIAN_LINES | {"form": "location-scale"}), (9, {})],
     ids=["natural", "location-scale", "auto"],
 )
 def test_the_same_order_every_time_and_for_any_number_of_workers(d, settings):
