@@ -121,8 +121,8 @@ def world(
             if on_mean != "none":
                 mean[:, node] += own.uniform(*_ON_MEAN) * _effect(on_mean, z, own)
             if on_spread != "constant":
-                effect = _effect(on_spread, z.clip(-_REACH, _REACH), own)
-                log_scale += own.uniform(*strength) * effect / np.sqrt(len(parents))
+                size = own.uniform(*strength) / np.sqrt(len(parents))
+                log_scale += size * _effect(on_spread, z.clip(-_REACH, _REACH), own)
         scale[:, node] = level * np.exp(log_scale)
         X[:, node] = mean[:, node] + scale[:, node] * noise[:, node]
     return X, mean, scale
