@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -129,10 +130,11 @@ def test_names_take_the_place_of_indices():
 
 
 class Awkward(Exception):
-    """An exception that cannot be pickled and read back."""
+    """An exception that cannot be pickled, not even with the help that distributed installs for all exceptions."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} {two}")
+        self.lock = threading.Lock()
 
 
 def raising(x, y, Z):

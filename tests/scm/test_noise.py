@@ -210,8 +210,9 @@ def test_predicted_moments_are_those_of_the_noise(skewed):
     own = with_noise(skewed, noise).mechanisms[1]
     rows = np.array([[-1.0], [0.0], [2.0]])
     (mu, sigma), (mean, sd) = own.predict(rows), own.moments(rows)
-    assert np.allclose(mean, mu + 0.5 * sigma, atol=0.05)
-    assert np.allclose(sd, 1.3 * sigma, rtol=0.05)
+    assert (noise.mean, noise.sd) == pytest.approx((0.5, 1.3), abs=4 * 1.3 / np.sqrt(4000))
+    assert np.allclose(mean, mu + noise.mean * sigma)
+    assert np.allclose(sd, noise.sd * sigma)
     drawn = own.value(np.repeat(rows, 20_000, axis=0), np.tile(from_normal(noise, normal_numbers(20_000)), 3))
     assert np.allclose(drawn.reshape(3, -1).mean(axis=1), mean, atol=4 * sd.max() / np.sqrt(20_000))
 
