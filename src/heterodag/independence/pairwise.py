@@ -123,11 +123,20 @@ def _run_pair(test: Any, X: Array, pair: _Pair) -> float:
     # Copies: a test that writes into its arguments must not change the table for the next one.
     x, y, Z = X[:, pair.cause].copy(), X[:, pair.effect].copy(), X[:, pair.given]
     try:
-        value = test(x, y, Z, **options)
+        return _checked_call(test, (x, y, Z), options, pair)
+    except HeterodagError:
+        raise
+    except Exception as error:
+        failed = _portable(error, f"Raised by the test of columns {pair.label}.")
+    # Outside the handler: an exception raised inside would carry the first one along, which may be what cannot travel.
+    raise failed
+
+
+def _checked_call(test: Any, samples: tuple[Array, Array, Array], options: dict[str, Any], pair: _Pair) -> float:
+    try:
+        value = test(*samples, **options)
     except HeterodagError as error:
         raise HeterodagError(f"{error} This came from the test of columns {pair.label}.") from None
-    except Exception as error:
-        raise _portable(error, f"Raised by the test of columns {pair.label}.") from None
     return _checked(value, pair)
 
 
