@@ -141,7 +141,7 @@ def test_sharp_densities_are_tried_for_the_best_models_only():
         ]
         found = with_noise(fits, E, "auto", np.array([0, 0]))
         assert [len(fit.noise.theta) for fit in found] == sizes
-    assert [len(fit.noise.theta) for fit in with_noise(fits, E, "auto")] == [SHARP, SHARP]
+    assert [len(fit.noise.theta) for fit in with_noise(fits, E, "auto", np.arange(2))] == [SHARP, SHARP]
 
 
 # --- who wins -----------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ _EDGES, _EDGE_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
 #: Sizes of the two families: smooth densities, and those with edges. Two features of each are mean and variance, which the
 #: normal density has as well.
 SMOOTH, SHARP = 7, 7 + 2 * len(_EDGES)
-_LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
+LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
 def raw_features(x: Array, size: int) -> Array:
@@ -99,7 +99,7 @@ def _grid(reach: float, size: int) -> _Grid:
     end = float(np.arcsinh(reach / _DENSE))
     t, step = np.linspace(-end, end, _POINTS, retstep=True)
     x = _DENSE * np.sinh(t)
-    log_weight = -0.5 * x * x - _LOG_ROOT_2PI + np.log(_DENSE * np.cosh(t) * step)
+    log_weight = -0.5 * x * x - LOG_ROOT_2PI + np.log(_DENSE * np.cosh(t) * step)
     phi = features(x, size)
     return _Grid(x, log_weight, phi, (phi[:, :, None] * phi[:, None, :]).reshape(len(x), -1))
 
@@ -143,7 +143,7 @@ class Density:
         inside = np.clip(x, -self.reach, self.reach)
         left, right = self.slope(np.array([-self.reach, self.reach])) * (-1.0, 1.0)
         steep = np.maximum(np.where(x < 0.0, left, right), 1.0 / self.reach)
-        return np.asarray(self.log_ratio(inside) - 0.5 * inside * inside - _LOG_ROOT_2PI - steep * np.abs(x - inside))
+        return np.asarray(self.log_ratio(inside) - 0.5 * inside * inside - LOG_ROOT_2PI - steep * np.abs(x - inside))
 
     def quantile(self, p: Array) -> Array:
         """Return the points below which the noise lies with probabilities p."""
@@ -185,7 +185,7 @@ class _Tabulated:
 @lru_cache(maxsize=128)
 def _tabulated(density: Density) -> _Tabulated:
     x = np.sinh(np.linspace(-1.0, 1.0, _FINE_POINTS) * np.arcsinh(density.reach / _DENSE)) * _DENSE
-    f = np.exp(density.log_ratio(x) - 0.5 * x * x - _LOG_ROOT_2PI)
+    f = np.exp(density.log_ratio(x) - 0.5 * x * x - LOG_ROOT_2PI)
     mass, middle = 0.5 * (f[1:] + f[:-1]) * np.diff(x), 0.5 * (x[1:] + x[:-1])
     below = np.concatenate([[0.0], np.cumsum(mass)])
     mass /= below[-1]

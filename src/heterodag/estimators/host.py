@@ -30,10 +30,7 @@ from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.work import ALMOST, OutOfTime, Work
-from heterodag.scores.competition import CompetingFitter
-from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
-from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import parents_of
 from heterodag.scores.plausibility import judge
 
@@ -254,7 +251,7 @@ class HOST(GraphEstimator):
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("open_", None if nats is None else (graph.adjacency == 1) & (nats < OPEN_BELOW))
         table = None
-        if isinstance(found.scores.fitter, LineFitter | CurveFitter | CompetingFitter):
+        if found.scores.fitter.comparable:
             with suppress(OutOfTime):
                 keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(found.scores.d)]
                 fits = found.scores.best_known(keys).fits(keys)
@@ -291,7 +288,8 @@ class HOST(GraphEstimator):
     def latents(self, X: Any) -> Array:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.
 
-        They should look like independent standard normal samples if the model holds.
+        They should look like independent standard normal samples if the model holds; where the noise of a variable is a
+        fitted density, its residuals are brought to the normal scale by it.
 
         Parameters
         ----------
@@ -315,7 +313,7 @@ class HOST(GraphEstimator):
         keys = [(j, tuple(sorted(order[:position]))) for position, j in enumerate(order)]
         U = np.empty(array.shape)
         for fit in scores.fits(keys, Effort.FINAL):
-            U[:, fit.target] = fit.residuals(scores.table)
+            U[:, fit.target] = fit.latents(scores.table)
         return U
 
     def _order_settings(self) -> OrderSettings:

@@ -75,19 +75,18 @@ class CompetingFitter:
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
         """Fit models that have the same number of parents."""
-        rivals = _Rivals(table, len(keys))
-        moving: list[int] = list(range(len(keys))) if keys[0][1] else []
-        if LOCATION_SCALE in self.forms or not keys[0][1]:
+        rivals, natural = _Rivals(table, len(keys)), list(range(len(keys)))
+        if LOCATION_SCALE in self.forms:
             batch = Batch.of(table, keys, starts)
             lines = batch.lines(effort)
             rivals.add(lines.fits, lines.residuals)
-            if keys[0][1] and self.curves:
+            if self.curves:
                 bent = batch.bent(lines)
                 curves = batch.curves(effort, bent)
                 rivals.add(curves.fits, curves.residuals, bent)
-            moving = [i for i in moving if rivals.spread_moves(i)]
-        if NATURAL in self.forms and moving:
-            self._add_natural(rivals, table, keys, starts, effort, moving)
+            natural = rivals.with_moving_spread()
+        if NATURAL in self.forms and natural:
+            self._add_natural(rivals, table, keys, starts, effort, natural)
         return rivals.best(self.noise)
 
     def _add_natural(
@@ -97,17 +96,17 @@ class CompetingFitter:
         keys: Sequence[Key],
         starts: Sequence[Fit | None],
         effort: Effort,
-        moving: list[int],
+        of: list[int],
     ) -> None:
-        some, known = [keys[i] for i in moving], [starts[i] for i in moving]
+        some, known = [keys[i] for i in of], [starts[i] for i in of]
         straight = [line_part(start) if isinstance(start, LinearFit) else None for start in known]
-        rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, moving)
-        if self.curves and self.natural_curves:
+        rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, of)
+        if self.curves and self.natural_curves and keys[0][1]:
             natural = [start if start is not None and start.form is NATURAL else None for start in known]
             # The accuracy of a round, a tenth of a nat at 1,000 rows, is what the others have in a search.
             own = effort if effort is Effort.FINAL else Effort.ROUND
             fits = CurveFitter(NATURAL).fit(table, some, natural, own)
-            rivals.add([replace(fit, effort=effort) for fit in fits], None, moving)
+            rivals.add([replace(fit, effort=effort) for fit in fits], None, of)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
@@ -143,31 +142,29 @@ class _Rivals:
         self.rows += [fit.residuals(self.table) for fit in fits] if residuals is None else list(residuals)
         self.owner += range(len(fits)) if of is None else of
 
-    def spread_moves(self, i: int) -> bool:
-        """Return whether a model of this key has a spread that its parents move."""
-        return any(fit.spread_gain > _MOVING for fit, owner in zip(self.fits, self.owner, strict=True) if owner == i)
+    def with_moving_spread(self) -> list[int]:
+        """Return the keys that have a model whose spread the parents move."""
+        return sorted({owner for fit, owner in zip(self.fits, self.owner, strict=True) if fit.spread_gain > _MOVING})
 
     def best(self, noise: str) -> list[Fit]:
         """Return the best model of every key, with its noise."""
         found: list[Fit | None] = [None] * self.keys
-        for fit, owner in zip(self._with_noise(noise), self.owner, strict=True):
+        judged = with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner))
+        for fit, owner in zip(judged, self.owner, strict=True):
             other = found[owner]
             if other is None or fit.loss < other.loss:
                 found[owner] = fit
         return [fit for fit in found if fit is not None]
 
-    def _with_noise(self, noise: str) -> Sequence[Fit]:
-        return with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner))
 
-
-def with_noise(fits: Sequence[LinearFit], E: Array, noise: str, owner: Index | None = None) -> list[LinearFit]:
+def with_noise(fits: Sequence[LinearFit], E: Array, noise: str, owner: Index) -> list[LinearFit]:
     """Return models with the densities of their residuals E (models, n), and losses under these.
 
     Models of one `owner` (a number each) are compared: sharp densities are tried only for those near the best.
     """
     if noise == "gaussian":
         return list(fits)
-    n, owner = E.shape[1], np.arange(len(E)) if owner is None else owner
+    n = E.shape[1]
     gain, densities = _smooth_gain(E, noise)
     loss = np.array([fit.loss for fit in fits]) - gain
     best = np.full(owner.max() + 1, np.inf)

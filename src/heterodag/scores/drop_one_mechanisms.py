@@ -42,17 +42,18 @@ def drop_mechanisms(fitter: CompetingFitter, table: Table, key: Key, tested: Seq
     gains = np.array([fit.loss - full.loss for fit in reduced])
     pvalues = {"both": np.exp(-np.maximum(gains, 0.0))}
     if fitter.forms == (LOCATION_SCALE,):
+        batch = Batch.of(table, [key], [None])
         for side, name in enumerate(("mean", "variance")):
-            pvalues[name] = np.array([_without_side(table, key, k, side, fitter.curves) for k in tested])
+            pvalues[name] = np.array([_without_side(batch, k, side, fitter.curves) for k in tested])
     done = full.converged and all(fit.converged for fit in reduced)
     return DropOne(target, [parents[k] for k in tested], pvalues, done)
 
 
-def _without_side(table: Table, key: Key, place: int, side: int, curves: bool) -> float:
+def _without_side(batch: Batch, place: int, side: int, curves: bool) -> float:
     """Return the p-value of the hypothesis that a parent has no part in the mean (side 0) or in the spread (1)."""
-    fit = Batch.of(table, [key], [None]).curves(Effort.FINAL, [0], closed=(side, place)).fits[0]
-    tested = smooth_basis(table, key[1][place])[1][: _TESTED if curves else 1]
-    scores = efficient_rows(fit, table, tested, side, place)
+    fit = batch.curves(Effort.FINAL, [0], closed=(side, place)).fits[0]
+    tested = smooth_basis(batch.table, fit.parents[place])[1][: _TESTED if curves else 1]
+    scores = efficient_rows(fit, batch.table, tested, side, place)
     total = scores.sum(axis=1)
     statistic = float(total @ np.linalg.pinv(scores @ scores.T, hermitian=True) @ total)
     return float(chi2.sf(statistic, len(tested)))

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
+from scipy.special import ndtri
 
-from heterodag.core.densities import Density
+from heterodag.core.densities import LOG_ROOT_2PI, Density
 from heterodag.core.design import Basis, Design, linear_basis
 from heterodag.core.gaussian import Array, Form
 from heterodag.core.layout import Coefficients
 from heterodag.core.table import Table, row_slices
 
+#: Probabilities are held this far from 0 and 1 before they become normal numbers.
+_TINY = 1e-12
 #: Columns, in increasing order.
 Parents = tuple[int, ...]
 #: A variable and its parents: the name of a model.
@@ -71,12 +74,17 @@ class Fit(ABC):
             U[rows] = self.form.residuals(table.take([self.target], rows), *self.predictors(table, rows))[0]
         return U
 
+    def latents(self, table: Table) -> Array:
+        """Return the residuals as standard normal numbers, if the noise is as the density says; (n,)."""
+        U = self.residuals(table)
+        return U if self.noise is None else np.asarray(ndtri(np.clip(self.noise.cdf(U), _TINY, 1.0 - _TINY)))
+
     def losses(self, table: Table, rows: slice) -> Array:
         """Return the loss of every row: minus the log density of the standardised value, without its constant."""
         A, s, m = self.predictors(table, rows)
         e = self.form.residuals(table.take([self.target], rows), A, s, m)[0]
         normal = 0.5 * (e * e - s[0])
-        return np.asarray(normal if self.noise is None else normal - self.noise.log_ratio(e))
+        return np.asarray(normal if self.noise is None else -self.noise.log_density(e) - LOG_ROOT_2PI - 0.5 * s[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,15 @@ import numpy as np
 
 from heterodag.core.gaussian import LOCATION_SCALE, Array
 from heterodag.core.location_scale import CLOSED, FIRST_STRENGTH, SmoothProblem, SmoothSolution, fit_smoothly
-from heterodag.core.splines import ColumnSpline, SplineBasis, column_spline
+from heterodag.core.splines import ColumnSpline, SplineBasis
 from heterodag.core.table import Table
 from heterodag.core.wald import wald_gains
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.ridge import ridge_strength
+from heterodag.scores.spline_design import basis_columns, spline_of
 
 #: Basis columns per parent, its line included: at most this many, fewer with few rows.
 MOST_COLUMNS, _PER_ROOT = 8, 1.2
-#: Rows that decide on knots and curves, spread evenly over larger tables.
-_ROWS_FOR_KNOTS = 20_000
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
@@ -38,16 +37,9 @@ def basis_width(n: int) -> int:
 
 
 def smooth_basis(table: Table, column: int) -> tuple[ColumnSpline, Array]:
-    """Return the basis of one column and its values at the rows of the table, made once per table."""
-    key = ("smooth basis", column)
-    if key not in table.memo:
-        n = table.shape[0]
-        spline = column_spline(
-            table.take([column], slice(None, None, max(1, n // _ROWS_FOR_KNOTS)))[0], basis_width(n)
-        )
-        table.memo[key] = spline, spline(table.take([column])[0])
-    found: tuple[ColumnSpline, Array] = table.memo[key]
-    return found
+    """Return the basis of one column and its values at the rows of the table."""
+    width = basis_width(table.shape[0])
+    return spline_of(table, column, width), basis_columns(table, column, width)
 
 
 @dataclass(frozen=True)
@@ -148,7 +140,7 @@ class Batch:
         self, key: Key, i: int, found: SmoothSolution, width: int, gains: tuple[Array, Array], effort: Effort
     ) -> LinearFit:
         target, parents = key
-        splines = [smooth_basis(self.table, j)[0] for j in parents]
+        splines = [spline_of(self.table, j, self.width) for j in parents]
         curved = found.edf[i].max(axis=0) > _FLAT if width > 1 else np.zeros(len(parents), bool)
         widths = [min(spline.width, width) if bent else 1 for spline, bent in zip(splines, curved, strict=True)]
         rows = np.concatenate([[0], *(1 + k * width + np.arange(w) for k, w in enumerate(widths))]).astype(np.intp)
@@ -182,7 +174,7 @@ def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, s
             continue
         known = start.strengths[:, number]
         strengths[:, place] = np.where(np.isfinite(known), known, _FLAT_STRENGTH)
-        if np.array_equal(start.basis.columns[number].roughness, smooth_basis(table, parent)[0].roughness):
+        if np.array_equal(start.basis.columns[number].roughness, spline_of(table, parent, width).roughness):
             b[first : first + block.stop - block.start] = own[block]
 
 

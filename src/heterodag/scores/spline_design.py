@@ -12,7 +12,7 @@ from heterodag.core.gaussian import Array, Form, Index
 from heterodag.core.layout import Coefficients
 from heterodag.core.smoothing import PenaltyBlock
 from heterodag.core.splines import ColumnSpline, SplineBasis, column_spline
-from heterodag.core.table import CACHE_BYTES, Table
+from heterodag.core.table import BLOCK_BYTES, CACHE_BYTES, Table
 from heterodag.scores.fit import LinearFit
 
 #: Basis columns per parent, its line included: a multiple of the cube root of the rows, between these. Fewer than 20
@@ -27,16 +27,18 @@ def basis_width(n: int) -> int:
     return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), FEWEST_COLUMNS, MOST_COLUMNS))
 
 
-def spline_of(table: Table, column: int) -> ColumnSpline:
+def spline_of(table: Table, column: int, width: int | None = None) -> ColumnSpline:
     """Return the spline basis of one standardised column: call it with values, (rows,) -> (k, rows), line first.
 
-    Its `roughness` (k,) holds the relative penalty of every basis column. The basis is found once per table.
+    Its `roughness` (k,) holds the relative penalty of every basis column. It has at most `width` columns, by default
+    `basis_width`, and is found once per table.
     """
-    key = ("spline", column)
+    n = table.shape[0]
+    width = basis_width(n) if width is None else width
+    key = ("spline", column, width)
     if key not in table.memo:
-        n = table.shape[0]
         x = table.take([column], slice(None, None, max(1, n // _ROWS_FOR_KNOTS)))[0]
-        table.memo[key] = column_spline(x, basis_width(n))
+        table.memo[key] = column_spline(x, width)
     found: ColumnSpline = table.memo[key]
     return found
 
@@ -48,12 +50,15 @@ def spline_basis(table: Table, parents: Sequence[int], widths: Sequence[int] | N
     return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
 
 
-def basis_columns(table: Table, column: int) -> Array:
-    """Return the spline basis of one standardised column at its own rows, (k, rows); made once per table."""
-    key = ("spline columns", column)
-    if key not in table.memo:
-        table.memo[key] = spline_of(table, column)(table.take([column])[0])
-    columns: Array = table.memo[key]
+def basis_columns(table: Table, column: int, width: int | None = None) -> Array:
+    """Return the spline basis of one standardised column at its own rows, (k, rows); made once per table if it is small."""
+    key = ("spline columns", column, width)
+    if key in table.memo:
+        kept: Array = table.memo[key]
+        return kept
+    columns = spline_of(table, column, width)(table.take([column])[0])
+    if columns.nbytes <= BLOCK_BYTES:
+        table.memo[key] = columns
     return columns
 
 
