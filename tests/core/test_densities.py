@@ -7,22 +7,25 @@ import itertools
 import numpy as np
 import pytest
 from scipy import integrate, optimize
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from heterodag.core import densities
 from heterodag.core.densities import (
+    NORMAL,
     SHARP,
+    SKEWED,
     SMOOTH,
     Density,
     features,
     fit_densities,
+    fit_families,
     price,
     raw_features,
     raw_slopes,
     reach_of,
 )
 
-both_sizes = pytest.mark.parametrize("size", [SMOOTH, SHARP], ids=["smooth", "sharp"])
+every_size = pytest.mark.parametrize("size", [SKEWED, SMOOTH, SHARP], ids=["skewed", "smooth", "sharp"])
 #: Draws from a generator and a size; far from normal in every way that residuals can be.
 SHAPES = {
     "normal": lambda rng, n: rng.standard_normal(n),
@@ -133,14 +136,15 @@ def test_the_grid_reaches_a_quarter_beyond_the_farthest_residual(farthest, reach
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_densities_integrate_to_one(shape, size):
     """Cut at the residuals, the tails of heavy samples would be free: integrals would miss their share.
 
-    Smooth densities of skewed samples rise at the end of the grid, where 161 points see least: 1.3e-4 is missing there.
+    Densities of skewed and heavy-tailed samples can rise at the end of the grid, where its points are far apart: up to
+    3.4e-4 is missing there.
     """
     for seed in range(4):
-        assert integral(fitted(sample(shape, seed=seed), size)) == pytest.approx(1.0, abs=3e-4)
+        assert integral(fitted(sample(shape, seed=seed), size)) == pytest.approx(1.0, abs=4e-4)
 
 
 def shortfall(x, size):
@@ -155,7 +159,7 @@ def shortfall(x, size):
 
 
 @light_shapes
-@both_sizes
+@every_size
 def test_parameters_have_the_largest_penalised_likelihood(shape, size):
     """What integrals on 161 points miss is 0.2 nats at most. A Newton step less than needed costs tens."""
     for seed in range(2):
@@ -165,12 +169,12 @@ def test_parameters_have_the_largest_penalised_likelihood(shape, size):
 @heavy_shapes
 def test_heavy_tails_have_the_largest_penalised_likelihood_too(shape):
     for seed in range(4):
-        for size in (SMOOTH, SHARP):
-            assert shortfall(sample(shape, seed=seed), size) < 1.0
+        for size in (SKEWED, SMOOTH, SHARP):
+            assert shortfall(sample(shape, seed=seed), size) < 1.5
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_the_gain_is_the_mean_log_density_less_that_of_the_normal_one(shape, size):
     x = sample(shape)
     found = fit_densities(x[None, :], size)
@@ -179,7 +183,7 @@ def test_the_gain_is_the_mean_log_density_less_that_of_the_normal_one(shape, siz
 
 
 @pytest.mark.parametrize("shape", ["normal", "bimodal", "flat"])
-@both_sizes
+@every_size
 def test_the_gradient_of_the_penalised_likelihood_vanishes(shape, size):
     x = sample(shape)
     density = fitted(x, size)
@@ -199,7 +203,7 @@ def test_a_fitted_density_has_the_moments_of_its_sample(shape):
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_the_slope_is_minus_the_derivative_of_the_log_density(shape, size):
     density, x, step = fitted(sample(shape), size), np.linspace(-5.0, 5.0, 201), 1e-5
     log_density = [density.log_ratio(at) - 0.5 * at**2 for at in (x - step, x + step)]
@@ -226,7 +230,7 @@ def test_several_samples_at_once_are_as_each_alone():
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_rows_beyond_all_residuals_are_the_less_likely_the_farther_they_are(shape, size):
     """Held-out rows lie there. The features may say otherwise: x^2 can have a positive coefficient."""
     density = fitted(sample(shape), size)
@@ -260,10 +264,74 @@ def test_a_single_far_residual_does_not_bend_the_rest():
     np.testing.assert_allclose(fitted(far).quantile(probabilities), fitted(x).quantile(probabilities), atol=0.15)
 
 
+# --- edges --------------------------------------------------------------------------------------------------
+
+
+def with_edges(x, size=NORMAL, high=None):
+    ends = [None if edge is None else np.array([edge]) for edge in (x.min(), high)]
+    return fit_densities(x[None, :], size, *ends)
+
+
+@pytest.mark.parametrize("size", [NORMAL, SKEWED, SMOOTH])
+@pytest.mark.parametrize(("shape", "both"), [("skewed", False), ("flat", True)])
+def test_densities_with_edges_integrate_to_one_between_them(shape, both, size):
+    for seed in range(4):
+        x = sample(shape, seed=seed)
+        density = with_edges(x, size, x.max() if both else None).one(0)
+        assert (density.low, density.edges) == (x.min(), 1 + both)
+        assert integral(density, between=density.range) == pytest.approx(1.0, abs=3e-4)
+        assert density.cdf(np.array(density.range)) == pytest.approx([0.0, 1.0], abs=1e-12)
+
+
+def test_a_density_with_an_edge_is_exact_where_noise_has_one():
+    """Exponential and uniform noise are in the family: the gain is the negentropy, up to the error of its mean."""
+    for shape, negentropy, error in (("skewed", 0.4189, 0.012), ("flat", 0.1764, 0.003)):
+        x = sample(shape, n=20_000)
+        found = with_edges(x, NORMAL, x.max() if shape == "flat" else None)
+        assert found.gain[0] == pytest.approx(negentropy, abs=3 * error)
+
+
+def test_rows_beyond_an_edge_are_so_unlikely_that_one_in_all_would_be_there():
+    x = sample("skewed")
+    density = with_edges(x).one(0)
+    far = density.low - np.array([0.0, 1e-6, 0.01, 0.1, 3.0])
+    values = density.log_density(far)
+    assert (np.diff(values) < 0.0).all()
+    beyond = integrate.quad(lambda e: np.exp(density.log_density(np.array([e]))[0]), density.low - 1.0, density.low)[
+        0
+    ]
+    assert beyond == pytest.approx(1 / len(x), rel=1e-3)
+
+
+def test_rows_expected_beyond_tell_edges():
+    """Of normal samples, a density expects about one row beyond each end; of uniform ones, far more beyond both."""
+    normal = fit_densities(np.array([sample("normal", seed=seed) for seed in range(20)])).beyond
+    assert 0.3 < normal.mean() < 1.5
+    assert (fit_densities(sample("flat")[None]).beyond > 10).all()
+    left, right = fit_densities(sample("skewed")[None]).beyond[0]
+    assert right < 5 < 20 < left
+
+
+def test_an_edge_inside_a_cell_of_the_grid_counts_its_part():
+    """The integral of the normal density from any edge on, between points of the grid too."""
+    grid = densities._grid(8.0, NORMAL)
+    low = np.linspace(-1.0, 1.0, 101)
+    weights = densities._log_weights(grid, low, np.full(101, np.inf))
+    np.testing.assert_allclose(np.exp(weights).sum(axis=1), ndtr(-low), atol=2e-5)
+    both = densities._log_weights(grid, low, low + 1.0)
+    np.testing.assert_allclose(np.exp(both).sum(axis=1), ndtr(low + 1.0) - ndtr(low), atol=4e-5)
+
+
+def test_several_families_at_once_are_as_each_alone():
+    E = np.array([sample(shape, 600) for shape in SHAPES])
+    for size, found in zip((SKEWED, SMOOTH, SHARP), fit_families(E, (SKEWED, SMOOTH, SHARP)), strict=True):
+        np.testing.assert_allclose(600 * found.gain, 600 * fit_densities(E, size).gain, atol=0.01)
+
+
 # --- what it is worth ---------------------------------------------------------------------------------------
 
 
-@both_sizes
+@every_size
 def test_on_normal_samples_the_gain_is_half_a_chi_square(size):
     """Wilks: as many degrees of freedom as features beyond mean and variance. The average of 200 has a standard error of
     sqrt(df / 2 / 200); four of these are far less than the half nat that one more degree of freedom would add to it."""
@@ -280,15 +348,21 @@ def test_on_normal_samples_the_gain_is_half_a_chi_square(size):
 
 @pytest.mark.parametrize(
     ("shape", "negentropy", "smooth", "sharp"),
-    [("skewed", 0.4189, 0.65, 0.85), ("Laplace", 0.0724, 0.92, 0.95), ("flat", 0.1764, 0.78, 0.85)],
+    [
+        ("skewed", 0.4189, 0.65, 0.85),
+        ("Laplace", 0.0724, 0.92, 0.95),
+        ("flat", 0.1764, 0.78, 0.85),
+        ("Gumbel", 0.0905, 0.96, 0.96),
+    ],
 )
 def test_gains_approach_known_negentropies_from_below(shape, negentropy, smooth, sharp):
     """ln(2 pi e)/2 less the entropy of the standardised distribution, in samples of 20,000.
 
-    The mean of ln f over a sample varies: by sqrt(var(ln f / normal) / n), at most 0.012 here (0.007 on the average of
-    three). What fitting adds is 15 coefficients' worth, less than a thousandth of a nat per row.
+    Gumbel noise is skewed without an edge: one tail falls as a normal one does, the other far more slowly. The mean of ln f
+    over a sample varies: by sqrt(var(ln f / normal) / n), at most 0.012 here (0.007 on the average of three). What fitting
+    adds is 16 coefficients' worth, less than a thousandth of a nat per row.
     """
-    draw = SHAPES.get(shape, lambda rng, n: rng.laplace(size=n))
+    draw = SHAPES.get(shape, lambda rng, n: rng.laplace(size=n) if shape == "Laplace" else rng.gumbel(size=n))
     E = np.array([standardised(draw(np.random.default_rng(seed), 20_000)) for seed in range(3)])
     for size, share in ((SMOOTH, smooth), (SHARP, sharp)):
         gain = fit_densities(E, size).gain.mean()
@@ -303,7 +377,7 @@ def test_edges_are_what_the_sharp_family_is_for():
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_a_density_is_never_worse_than_the_normal_one(shape, size):
     for n in (30, 2000):
         E = np.array([sample(shape, n, seed) for seed in range(8)])
@@ -346,7 +420,7 @@ def test_a_few_equal_rows_are_survived():
 
 
 @every_shape
-@both_sizes
+@every_size
 def test_quantiles_and_probabilities_are_inverse_to_each_other(shape, size):
     density, p = fitted(sample(shape), size), np.linspace(0.001, 0.999, 57)
     x = density.quantile(p)
@@ -364,9 +438,9 @@ def test_probabilities_are_integrals_of_the_density(shape):
 
 
 def test_quantiles_are_those_of_the_sample():
-    """Of a normal sample, those of the normal distribution: an error of 0.03 is four standard errors at 1 % of 20,000."""
+    """Of a normal sample, those of the normal distribution: 0.05 is two standard errors of a sample's quantile at 1 %."""
     p = np.linspace(0.01, 0.99, 99)
-    np.testing.assert_allclose(fitted(sample("normal", 20_000)).quantile(p), ndtri(p), atol=0.03)
+    np.testing.assert_allclose(fitted(sample("normal", 20_000)).quantile(p), ndtri(p), atol=0.05)
     for shape in ("skewed", "bimodal", "flat"):
         x = sample(shape, 20_000)
         # A smooth density rounds the edges off; a normal one would be wrong by 0.3 or more.

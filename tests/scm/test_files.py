@@ -63,7 +63,8 @@ def in_first(**values):
     ("spoil", "said"),
     [
         (change(format="something"), "is not a heterodag model"),
-        (change(format_version=3), "has format version 3, written by heterodag"),
+        (change(format_version=4), "has format version 4, written by heterodag"),
+        (change(format_version=2), "reads versions 1 and 3: fit and save the model again"),
         (change(form="cubic"), "form 'cubic'"),
         (change(parametrization="mlp"), "parametrization 'mlp'"),
         (change(noise="cauchy"), "noise 'cauchy'"),
@@ -107,11 +108,11 @@ def in_noise(**values):
     ("spoil", "said"),
     [
         (in_noise(theta=[0.0]), "theta of 'noise of a'"),
-        (in_noise(theta=[0.0] * 8), "theta of 'noise of a'"),
-        (in_noise(theta=[0.0] * 16), "theta of 'noise of a'"),
-        (in_noise(theta=[[0.0] * 7]), "theta of 'noise of a'"),
-        (in_noise(theta=[None] * 7), "theta of 'noise of a'"),
-        (in_noise(theta=[1e9] * 7), "integral of 'noise of a', which must be 1"),
+        (in_noise(theta=[0.0] * 7), "theta of 'noise of a'"),
+        (in_noise(theta=[0.0] * 17), "theta of 'noise of a'"),
+        (in_noise(theta=[[0.0] * 8]), "theta of 'noise of a'"),
+        (in_noise(theta=[None] * 8), "theta of 'noise of a'"),
+        (in_noise(theta=[1e9] * 8), "integral of 'noise of a', which must be 1"),
         (in_noise(theta=3), "theta of 'noise of a'"),
         (in_noise(theta="gone"), "theta"),
         (in_noise(log_z=[0.0]), "log_z of 'noise of a'"),
@@ -120,6 +121,10 @@ def in_noise(**values):
         (in_noise(reach=-8.0), "reach of 'noise of a'"),
         (in_noise(reach=0.5), "integral of 'noise of a'"),
         (in_noise(reach="gone"), "reach"),
+        (in_noise(low=3.0, high=-3.0), "edges of 'noise of a'"),
+        (in_noise(low="far"), "could not convert"),
+        (in_noise(high="gone"), "high"),
+        (in_noise(rows=0), "rows of 'noise of a'"),
         (in_first(noise=[1.0]), "noise of a"),
         (in_first(noise="normal"), "noise of a"),
         (change(noise="gaussian"), "noise of 'a' in a model with normal noise"),
@@ -148,7 +153,7 @@ def test_files_of_version_1_are_read(tmp_path, name, form, parametrization, draw
     assert np.allclose(scm.sample(2, random_state=0).iloc[0], drawn)
     assert np.allclose(scm.describe_do({"a": 1.0}, "b", n=50, random_state=0).loc["mean"], mean)
     scm.save(tmp_path / "model.json")
-    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["format_version"] == 2
+    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["format_version"] == 3
     again = HeteroscedasticSCM.load(tmp_path / "model.json")
     assert again.sample(9, random_state=0).equals(scm.sample(9, random_state=0))
 

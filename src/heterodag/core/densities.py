@@ -3,7 +3,8 @@
 `ln f(x) = -x^2/2 + theta' phi(x) - ln Z(theta)`, with features phi that can make a density skewed, flat, peaked, two-humped
 or heavy in either tail. All are bounded or grow no faster than x^2, so a single far residual cannot bend the rest. `Z` is
 an integral over the whole reach of the residuals and beyond (a grid that widens with the distance from 0): were it cut
-short, the tails would be free of charge, and whatever has the heaviest tails would look best.
+short, the tails would be free of charge, and whatever has the heaviest tails would look best. A density may end at an
+edge, as those of uniform and exponential noise do: the integral then ends at the outermost residual.
 
 `theta` maximises the likelihood (the problem is concave; Newton) with a ridge of one observation's weight on features that
 are orthonormal under the normal distribution. Only the mean features of the residuals enter, so a fit costs one pass over
@@ -14,6 +15,7 @@ The gain of a density over the normal one, in nats per row, is an estimate of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,40 +31,46 @@ _FINE_POINTS = 8001
 _DENSE = 0.3
 #: Least reach of the grid; it doubles until it exceeds the farthest residual by a quarter.
 _LEAST_REACH = 8.0
+#: Edges farther out than this are none.
+_FAR = 1e100
 #: Newton steps, the fall of the objective at which they end, and how often a step is halved.
-_STEPS, _ENOUGH, _HALVINGS = 50, 1e-7, 40
+_STEPS, _ENOUGH, _HALVINGS = 200, 1e-7, 40
 #: Longest step in the natural parameters.
 _LONGEST = 4.0
-#: Where the features for sharp edges have their steps, on both sides of 0 (uniform and exponential noise have edges), and
-#: how wide these are. Steps come in pairs, an odd and an even feature: noise and its mirror image get the same density.
-_EDGES, _EDGE_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
-#: Sizes of the two families: smooth densities, and those with edges. Two features of each are mean and variance, which the
-#: normal density has as well.
-SMOOTH, SHARP = 7, 7 + 2 * len(_EDGES)
+#: Where the features for sharp flanks have their steps, on both sides of 0, and how wide these are. Steps come in pairs, an
+#: odd and an even feature: noise and its mirror image get the same density.
+_STEP_PLACES, _STEP_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
+#: Sizes of the nested families. Mean and variance, which the normal density has as well; then skewness and tails; then any
+#: smooth density; then those with sharp flanks.
+FAMILIES = NORMAL, SKEWED, SMOOTH, SHARP = 2, 5, 8, 8 + 2 * len(_STEP_PLACES)
 LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
 def raw_features(x: Array, size: int) -> Array:
-    """Return the first features (size, ...) at points (...): tails first, then the centre, then sharp edges."""
-    out, square = np.empty((size, *x.shape)), x * x
+    """Return the first features (size, ...) at points (...): tails first, then the centre, then sharp flanks."""
+    out, square = np.empty((max(size, SMOOTH), *x.shape)), x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
-    out[0], out[1], out[2], out[3], out[4], out[5], out[6] = x, square, root, np.log(root), x / root, bump, x * bump
-    for k, place in enumerate(_EDGES[: max(size - SMOOTH, 0) // 2]):
-        right, left = np.tanh((x - place) / _EDGE_WIDTH), np.tanh((x + place) / _EDGE_WIDTH)
+    out[0], out[1], out[2], out[3], out[4] = x, square, root, x * root, x / root
+    out[5], out[6], out[7] = np.log(root), bump, x * bump
+    for k, place in enumerate(_STEP_PLACES[: max(size - SMOOTH, 0) // 2]):
+        right, left = np.tanh((x - place) / _STEP_WIDTH), np.tanh((x + place) / _STEP_WIDTH)
         out[SMOOTH + 2 * k], out[SMOOTH + 2 * k + 1] = right + left, left - right
-    return out
+    return out[:size]
 
 
 def raw_slopes(x: Array) -> Array:
     """Return the derivatives of the features (..., features) at points (...)."""
     square = x * x
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
-    smooth = [np.ones_like(x), 2.0 * x, x / root, x / (1.0 + square), 1.0 / root**3, -x * bump, (1.0 - square) * bump]
+    smooth = [
+        np.ones_like(x), 2.0 * x, x / root, root + square / root, 1.0 / root**3,
+        x / (1.0 + square), -x * bump, (1.0 - square) * bump,
+    ]  # fmt: skip
     right, left = (
-        (1.0 - np.tanh((x[..., None] + side * _EDGES) / _EDGE_WIDTH) ** 2) / _EDGE_WIDTH for side in (-1, 1)
+        (1.0 - np.tanh((x[..., None] + side * _STEP_PLACES) / _STEP_WIDTH) ** 2) / _STEP_WIDTH for side in (-1, 1)
     )
-    edges = np.stack([right + left, left - right], axis=-1).reshape(*x.shape, -1)
-    return np.concatenate([np.stack(smooth, axis=-1), edges], axis=-1)
+    steps = np.stack([right + left, left - right], axis=-1).reshape(*x.shape, -1)
+    return np.concatenate([np.stack(smooth, axis=-1), steps], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,30 @@ def _grid(reach: float, size: int) -> _Grid:
     t, step = np.linspace(-end, end, _POINTS, retstep=True)
     x = _DENSE * np.sinh(t)
     log_weight = -0.5 * x * x - LOG_ROOT_2PI + np.log(_DENSE * np.cosh(t) * step)
+    log_weight[[0, -1]] -= np.log(2.0)
     phi = features(x, size)
     return _Grid(x, log_weight, phi, (phi[:, :, None] * phi[:, None, :]).reshape(len(x), -1))
+
+
+def _log_weights(grid: _Grid, low: Array, high: Array) -> Array:
+    """Return (m, points) the logarithms of weights of integrals between edges (m,), which may be infinite.
+
+    An edge inside a cell of the grid counts the part of the cell that is inside, by a straight line through the two ends
+    of the cell.
+    """
+    end, place = float(np.arcsinh(grid.x[-1] / _DENSE)), np.arange(_POINTS)
+    first, last = (
+        (np.arcsinh(np.clip(edge, -_FAR, _FAR) / _DENSE) + end) * (_POINTS - 1) / (2.0 * end) for edge in (low, high)
+    )
+    share = _share_inside(place - first[:, None]) * _share_inside(last[:, None] - place)
+    with np.errstate(divide="ignore"):
+        return np.asarray(grid.log_weight + np.log(share))
+
+
+def _share_inside(steps: Array) -> Array:
+    """Return the weights of points that are so many steps of the grid inside of an edge (outside if negative)."""
+    q = np.clip(steps, -1.0, 1.0)
+    return np.where(q <= 0.0, 0.5 * (1.0 + q) ** 2, 0.5 + q - 0.5 * q * q)
 
 
 def reach_of(farthest: Array) -> Array:
@@ -119,14 +149,29 @@ class Density:
     theta : (k,) natural parameters on the orthonormal features.
     log_z : logarithm of the integral.
     reach : how far the grid went.
+    low, high : edges at which the density ends; infinite if it has none.
+    rows : number of residuals it was fitted to.
     """
 
     theta: Array
     log_z: float
     reach: float
+    low: float = -np.inf
+    high: float = np.inf
+    rows: int = 0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Where the integral begins and ends: at an edge, or where the grid does."""
+        return max(self.low, -self.reach), min(self.high, self.reach)
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return int(np.isfinite([self.low, self.high]).sum())
 
     def log_ratio(self, x: Array) -> Array:
-        """Return `ln f(x)` minus the logarithm of the standard normal density."""
+        """Return `ln f(x)` minus the logarithm of the standard normal density, at points within the range."""
         return np.asarray(features(x, len(self.theta)) @ self.theta - self.log_z)
 
     def slope(self, x: Array) -> Array:
@@ -137,12 +182,16 @@ class Density:
     def log_density(self, x: Array) -> Array:
         """Return `ln f(x)`, with its constant.
 
-        Beyond the reach, where no residual was and the integral ends, the features say nothing: `ln f` goes on along a
-        straight line, as steep as it was there and never less steep than 1 / reach, so that it falls.
+        Outside of the range, where no residual was, `ln f` falls along a straight line. At the end of the grid it is as
+        steep as `ln f` was there, and never less steep than 1 / reach. At an edge it is so steep that one row in as many
+        as there were residuals would be beyond it.
         """
-        inside = np.clip(x, -self.reach, self.reach)
-        left, right = self.slope(np.array([-self.reach, self.reach])) * (-1.0, 1.0)
-        steep = np.maximum(np.where(x < 0.0, left, right), 1.0 / self.reach)
+        ends = np.array(self.range)
+        inside = np.clip(x, *ends)
+        smooth = np.maximum(self.slope(ends) * (-1.0, 1.0), 1.0 / self.reach)
+        sharp = max(self.rows, 1) * np.exp(self.log_ratio(ends) - 0.5 * ends**2 - LOG_ROOT_2PI)
+        left, right = np.where(np.isfinite([self.low, self.high]), np.maximum(sharp, smooth), smooth)
+        steep = np.where(x < ends[0], left, right)
         return np.asarray(self.log_ratio(inside) - 0.5 * inside * inside - LOG_ROOT_2PI - steep * np.abs(x - inside))
 
     def quantile(self, p: Array) -> Array:
@@ -184,7 +233,8 @@ class _Tabulated:
 
 @lru_cache(maxsize=128)
 def _tabulated(density: Density) -> _Tabulated:
-    x = np.sinh(np.linspace(-1.0, 1.0, _FINE_POINTS) * np.arcsinh(density.reach / _DENSE)) * _DENSE
+    first, last = np.arcsinh(np.array(density.range) / _DENSE)
+    x = np.sinh(np.linspace(first, last, _FINE_POINTS)) * _DENSE
     f = np.exp(density.log_ratio(x) - 0.5 * x * x - LOG_ROOT_2PI)
     mass, middle = 0.5 * (f[1:] + f[:-1]) * np.diff(x), 0.5 * (x[1:] + x[:-1])
     below = np.concatenate([[0.0], np.cumsum(mass)])
@@ -195,51 +245,87 @@ def _tabulated(density: Density) -> _Tabulated:
 
 @dataclass(frozen=True, eq=False)
 class Densities:
-    """Densities fitted to several samples: `theta` (m, k), `log_z`, `reach` and the `gain` per row (m,)."""
+    """Densities fitted to several samples: `theta` (m, k), `log_z`, `reach`, edges, and the `gain` per row (m,).
+
+    `beyond` (m, 2) is the number of rows that each density expects beyond the least and the largest of its residuals:
+    about one if it is right, many more if the noise ends at an edge.
+    """
 
     theta: Array
     log_z: Array
     reach: Array
+    low: Array
+    high: Array
     gain: Array
+    beyond: Array
+    rows: int
 
     def one(self, i: int) -> Density:
         """Return one of them."""
-        return Density(self.theta[i], float(self.log_z[i]), float(self.reach[i]))
+        log_z, reach, low, high = (float(column[i]) for column in (self.log_z, self.reach, self.low, self.high))
+        return Density(self.theta[i], log_z, reach, low, high, self.rows)
 
 
-def price(n: int, size: int) -> float:
-    """Return what a density of that many features must gain (nats, all rows together): BIC, half of ln n for each."""
-    return 0.5 * (size - 2) * float(np.log(n))
+def price(n: int, size: int, edges: int = 0) -> float:
+    """Return what a density must gain (nats, all rows together): BIC, half of ln n per feature and ln n per edge.
+
+    An edge is known to 1/n, other parameters to 1/sqrt(n), hence the difference.
+    """
+    return (0.5 * (size - NORMAL) + edges) * float(np.log(n))
 
 
-def fit_densities(E: Array, size: int = SMOOTH) -> Densities:
-    """Fit a density with the first `size` features to every row (m, n) of residuals."""
+def fit_densities(E: Array, size: int = SMOOTH, low: Array | None = None, high: Array | None = None) -> Densities:
+    """Fit a density with the first `size` features to every row (m, n) of residuals; edges (m,) may be infinite."""
+    return fit_families(E, (size,), low, high)[0]
+
+
+def fit_families(
+    E: Array, sizes: Sequence[int], low: Array | None = None, high: Array | None = None
+) -> list[Densities]:
+    """Fit densities of several sizes, smaller ones first: a larger family begins where the smaller one ended."""
     m, n = E.shape
+    moments = mean_features(E, max(sizes))
+    least, largest = E.min(axis=1), E.max(axis=1)
+    reach = reach_of(np.maximum(-least, largest))
+    low, high = np.full(m, -np.inf) if low is None else low, np.full(m, np.inf) if high is None else high
+    theta, found = np.zeros((m, 0)), []
+    for size in sizes:
+        theta = np.pad(theta, ((0, 0), (0, size - theta.shape[1])))
+        log_z, beyond = np.zeros(m), np.zeros((m, 2))
+        for far in np.unique(reach):
+            own, grid = reach == far, _grid(float(far), size)
+            weights = _log_weights(grid, low[own], high[own])
+            theta[own], log_z[own], mass = _newton(grid, weights, moments[own, :size], 1.0 / n, theta[own])
+            outside = np.stack([grid.x < least[own][:, None], grid.x > largest[own][:, None]], axis=1)
+            beyond[own] = n * np.einsum("mp,msp->ms", mass, outside)
+        gain = np.einsum("mk,mk->m", theta, moments[:, :size]) - log_z
+        found.append(Densities(theta, log_z, reach, low, high, gain, beyond, n))
+    return found
+
+
+def mean_features(E: Array, size: int = SMOOTH) -> Array:
+    """Return (m, size) the means of the orthonormal features over every row (m, n) of residuals.
+
+    Half their squares, summed, are about what a density of that size would gain, if that is little.
+    """
     centre, turn = _orthonormal()
-    moments = (raw_features(E, size).mean(axis=2).T - centre[:size]) @ turn[:size, :size]
-    reach = reach_of(np.abs(E).max(axis=1))
-    theta, log_z = np.zeros(moments.shape), np.zeros(m)
-    for far in np.unique(reach):
-        own = reach == far
-        theta[own], log_z[own] = _newton(_grid(float(far), size), moments[own], 1.0 / n)
-    gain = np.einsum("mk,mk->m", theta, moments) - log_z
-    return Densities(theta, log_z, reach, gain)
+    return np.asarray((raw_features(E, size).mean(axis=2).T - centre[:size]) @ turn[:size, :size])
 
 
-def _log_partition(grid: _Grid, theta: Array) -> tuple[Array, Array]:
+def _log_partition(grid: _Grid, weights: Array, theta: Array) -> tuple[Array, Array]:
     """Return `ln Z` (m,) and the probabilities (m, points) of the grid."""
-    exponent = theta @ grid.features.T + grid.log_weight
+    exponent = theta @ grid.features.T + weights
     top = exponent.max(axis=1, keepdims=True)
     mass = np.exp(exponent - top)
     total = mass.sum(axis=1, keepdims=True)
     return (np.log(total) + top)[:, 0], mass / total
 
 
-def _newton(grid: _Grid, moments: Array, ridge: float) -> tuple[Array, Array]:
-    """Return the parameters (m, k) with the largest penalised likelihood, and `ln Z` there."""
-    m, k = moments.shape
-    theta, active = np.zeros((m, k)), np.arange(m)
-    log_z, mass = _log_partition(grid, theta)
+def _newton(grid: _Grid, weights: Array, moments: Array, ridge: float, theta: Array) -> tuple[Array, Array, Array]:
+    """Return the parameters (m, k) with the largest penalised likelihood, `ln Z` and the probabilities there."""
+    k, theta, active = moments.shape[1], theta.copy(), np.arange(len(moments))
+    log_z, everywhere = _log_partition(grid, weights, theta)
+    mass = everywhere
     for _ in range(_STEPS):
         mean = mass @ grid.features
         gradient = mean - moments[active] + ridge * theta[active]
@@ -254,13 +340,21 @@ def _newton(grid: _Grid, moments: Array, ridge: float) -> tuple[Array, Array]:
         active, step = active[going], step[going]
         step *= np.minimum(1.0, _LONGEST / np.linalg.norm(step, axis=1))[:, None]
         theta[active], log_z[active], mass = _search(
-            grid, theta[active], step, moments[active], ridge, log_z[active], promise[going]
+            grid, weights[active], theta[active], step, moments[active], ridge, log_z[active], promise[going]
         )
-    return theta, log_z
+        everywhere[active] = mass
+    return theta, log_z, everywhere
 
 
 def _search(
-    grid: _Grid, theta: Array, step: Array, moments: Array, ridge: float, log_z: Array, promise: Array
+    grid: _Grid,
+    weights: Array,
+    theta: Array,
+    step: Array,
+    moments: Array,
+    ridge: float,
+    log_z: Array,
+    promise: Array,
 ) -> tuple[Array, Array, Array]:
     """Halve the steps until the objective falls; return the new parameters, `ln Z` and probabilities."""
 
@@ -270,11 +364,11 @@ def _search(
     before, length = objective(moments, theta, log_z), np.ones(len(theta))
     for _ in range(_HALVINGS):
         new = theta + length[:, None] * step
-        z, mass = _log_partition(grid, new)
+        z, mass = _log_partition(grid, weights, new)
         worse: Mask = ~(objective(moments, new, z) <= before - 1e-3 * length * promise)
         if not worse.any():
             return new, z, mass
         length[worse] *= 0.5
     new = np.where(worse[:, None], theta, new)
-    z, mass = _log_partition(grid, new)
+    z, mass = _log_partition(grid, weights, new)
     return new, z, mass

@@ -11,10 +11,12 @@ straight line only, else the ``knots`` in standardised units, the cubic ``pieces
 intervals, curves, as SciPy's PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in
 both predictors.
 
-``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z`` and ``reach``. Its
-features are not in the file: if they change, so must the format version (an integral that is not 1 would betray it).
+``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z``, ``reach``, its
+edges ``low`` and ``high`` (null where it has none) and ``rows``. Its features are not in the file: if they change, so must
+the format version (an integral that is not 1 would betray it).
 
-Files of version 1 are read as well: there all mechanisms have the form of the model and normal noise.
+Files of version 1 are read as well: there all mechanisms have the form of the model and normal noise. Version 2, which no
+release wrote, had densities of other features.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from heterodag._version import __version__
-from heterodag.core.densities import SHARP, SMOOTH, Density
+from heterodag.core.densities import FAMILIES, Density
 from heterodag.core.design import Basis, linear_basis
 from heterodag.core.gaussian import FORMS, Array
 from heterodag.core.graph import is_dag
@@ -40,7 +42,7 @@ from heterodag.scm.mechanism import MECHANISMS, Mechanism
 from heterodag.scores.fit import Effort, LinearFit
 from heterodag.scores.make import ScoreSettings, score_settings
 
-FORMAT, FORMAT_VERSION = "heterodag-scm", 2
+FORMAT, FORMAT_VERSION = "heterodag-scm", 3
 #: A density of a file must have an integral within this of 1; those fitted here are within a thousandth.
 _MASS_ERROR = 0.05
 
@@ -88,7 +90,10 @@ def _basis_to_json(fit: LinearFit) -> list[dict[str, Any] | None] | None:
 
 
 def _noise_to_json(noise: Density | None) -> dict[str, Any] | None:
-    return None if noise is None else {"theta": noise.theta.tolist(), "log_z": noise.log_z, "reach": noise.reach}
+    if noise is None:
+        return None
+    edges = {key: value if np.isfinite(value) else None for key, value in (("low", noise.low), ("high", noise.high))}
+    return {"theta": noise.theta.tolist(), "log_z": noise.log_z, "reach": noise.reach, **edges, "rows": noise.rows}
 
 
 def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | None:
@@ -116,7 +121,7 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
     if version not in (1, FORMAT_VERSION):
         raise DataError(
             f"File '{path}' has format version {version!r}, written by heterodag {content.get('heterodag')}; this one "
-            f"({__version__}) reads versions up to {FORMAT_VERSION}: fit and save the model again."
+            f"({__version__}) reads versions 1 and {FORMAT_VERSION}: fit and save the model again."
         )
     try:
         return _model(content if version == FORMAT_VERSION else _upgraded(content))
@@ -125,7 +130,7 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
 
 
 def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a file of version 1 as version 2 has it."""
+    """Return the content of a file of version 1 as version 3 has it."""
     splines, form = content["parametrization"] == "spline", content["form"]
     _require(all(("curves" in part) == splines for part in content["mechanisms"]), "curves, for splines only")
     parts = [{"curves": None} | part | {"form": form, "noise": None} for part in content["mechanisms"]]
@@ -211,10 +216,16 @@ def _read_noise(part: dict[str, Any]) -> Density | None:
         return None
     _require(isinstance(given, dict), name)
     own, size = given | {"name": name}, np.size(given["theta"])
-    _require(size in (SMOOTH, SHARP), f"theta of '{name}'")
-    log_z, reach = (float(_numbers(own, key, ())) for key in ("log_z", "reach"))
+    _require(size in FAMILIES, f"theta of '{name}'")
+    log_z, reach, rows = (float(_numbers(own, key, ())) for key in ("log_z", "reach", "rows"))
+    low, high = (
+        none if own[key] is None else float(_numbers(own, key, ()))
+        for key, none in (("low", -np.inf), ("high", np.inf))
+    )
     _require(reach > 0, f"reach of '{name}'")
-    density = Density(_numbers(own, "theta", (size,)), log_z, reach)
+    _require(low < high, f"edges of '{name}'")
+    _require(rows > 0, f"rows of '{name}'")
+    density = Density(_numbers(own, "theta", (size,)), log_z, reach, low, high, int(rows))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         _require(abs(density.total - 1.0) < _MASS_ERROR, f"integral of '{name}', which must be 1")
     return density

@@ -18,17 +18,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heterodag.core.densities import SHARP, SMOOTH, Density, fit_densities, price
-from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, row_derivatives
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, row_derivatives
 from heterodag.core.table import Table
 from heterodag.scores.curves import CurveFitter, line_part
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
+from heterodag.scores.noise_choice import with_noise
 from heterodag.scores.smooth import Batch, basis_width, promises
 
-#: Densities with sharp edges are tried for models within this many nats of the best one.
-_NEAR = 60.0
 #: The natural form is tried where parents contribute more than this to the spread (nats, Wald).
 _MOVING = 10.0
 #: Designs of one batch together hold at most this many numbers.
@@ -81,13 +79,24 @@ class CompetingFitter:
             lines = batch.lines(effort)
             rivals.add(lines.fits, lines.residuals)
             if self.curves:
-                bent = batch.bent(lines)
-                curves = batch.curves(effort, bent)
-                rivals.add(curves.fits, curves.residuals, bent)
+                self._add_curves(rivals, batch, batch.bent(lines), effort)
             natural = rivals.with_moving_spread()
         if NATURAL in self.forms and natural:
             self._add_natural(rivals, table, keys, starts, effort, natural)
         return rivals.best(self.noise)
+
+    @staticmethod
+    def _add_curves(rivals: _Rivals, batch: Batch, bent: list[int], effort: Effort) -> None:
+        """Fit curves in location-scale form, with more and more columns where they take all they have."""
+        curves = batch.curves(effort, bent)
+        rivals.add(curves.fits, curves.residuals, bent)
+        some, wider = batch.wider(bent, curves)
+        while wider is not None:
+            every = list(range(len(some)))
+            curves = wider.curves(effort, every)
+            rivals.add(curves.fits, curves.residuals, some)
+            places, wider = wider.wider(every, curves)
+            some = [some[i] for i in places]
 
     def _add_natural(
         self,
@@ -155,37 +164,3 @@ class _Rivals:
             if other is None or fit.loss < other.loss:
                 found[owner] = fit
         return [fit for fit in found if fit is not None]
-
-
-def with_noise(fits: Sequence[LinearFit], E: Array, noise: str, owner: Index) -> list[LinearFit]:
-    """Return models with the densities of their residuals E (models, n), and losses under these.
-
-    Models of one `owner` (a number each) are compared: sharp densities are tried only for those near the best.
-    """
-    if noise == "gaussian":
-        return list(fits)
-    n = E.shape[1]
-    gain, densities = _smooth_gain(E, noise)
-    loss = np.array([fit.loss for fit in fits]) - gain
-    best = np.full(owner.max() + 1, np.inf)
-    np.minimum.at(best, owner, loss)
-    close = np.flatnonzero((loss < best[owner] + _NEAR) & (gain > 0.0))
-    if len(close):
-        sharp = fit_densities(E[close], SHARP)
-        more = n * sharp.gain - price(n, SHARP) - gain[close]
-        for k in np.flatnonzero(more > 0.0):
-            loss[close[k]] -= more[k]
-            densities[close[k]] = sharp.one(int(k))
-    return [
-        replace(fit, loss=float(value), noise=density)
-        for fit, value, density in zip(fits, loss, densities, strict=True)
-    ]
-
-
-def _smooth_gain(E: Array, noise: str) -> tuple[Array, list[Density | None]]:
-    """Return what smooth densities gain (nats, their price paid), and the densities; none where normal noise is better."""
-    n = E.shape[1]
-    smooth = fit_densities(E)
-    gain = n * smooth.gain - price(n, SMOOTH)
-    worth = gain > 0.0 if noise == "auto" else np.ones(len(E), bool)
-    return np.where(worth, gain, 0.0), [smooth.one(i) if worth[i] else None for i in range(len(E))]

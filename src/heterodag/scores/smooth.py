@@ -18,6 +18,8 @@ from heterodag.scores.spline_design import basis_columns, spline_of
 
 #: Basis columns per parent, its line included: at most this many, fewer with few rows.
 MOST_COLUMNS, _PER_ROOT = 8, 1.2
+#: A curve with more effective coefficients than this share of its columns gets twice as many columns, up to so many.
+_FULL, _WIDEST = 0.9, 32
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
@@ -36,9 +38,9 @@ def basis_width(n: int) -> int:
     return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), 3, MOST_COLUMNS))
 
 
-def smooth_basis(table: Table, column: int) -> tuple[ColumnSpline, Array]:
-    """Return the basis of one column and its values at the rows of the table."""
-    width = basis_width(table.shape[0])
+def smooth_basis(table: Table, column: int, width: int | None = None) -> tuple[ColumnSpline, Array]:
+    """Return the basis of one column and its values at the rows of the table; of `basis_width` columns by default."""
+    width = basis_width(table.shape[0]) if width is None else width
     return spline_of(table, column, width), basis_columns(table, column, width)
 
 
@@ -53,38 +55,46 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Batch:
-    """Models with the same number of parents, their designs, and what their starts know."""
+    """Models with the same number of parents, their designs (`width` columns per parent), and what their starts know."""
 
     table: Table
     keys: Sequence[Key]
+    width: int
     problem: SmoothProblem
     b: Array
     strengths: Array
 
     @classmethod
-    def of(cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None]) -> Batch:
+    def of(cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], width: int | None = None) -> Batch:
         """Make the designs of several models."""
         n, k = table.shape[0], len(keys[0][1])
-        width = basis_width(n)
+        width = basis_width(n) if width is None else width
         p = 1 + k * width
         Z, roughness = np.zeros((len(keys), p, n)), np.zeros((len(keys), p))
         Z[:, 0] = 1.0
         b, strengths = np.zeros((len(keys), p)), np.full((len(keys), 2, k), FIRST_STRENGTH)
         for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
             for place, parent in enumerate(key[1]):
-                spline, columns = smooth_basis(table, parent)
+                spline, columns = smooth_basis(table, parent, width)
                 own = slice(1 + place * width, 1 + place * width + len(columns))
                 Z[i, own], roughness[i, own] = columns, spline.roughness
             if isinstance(start, LinearFit):
                 _take_over(start, key, table, width, b[i], strengths[i])
         ridge = np.zeros((len(keys), 2, p))
         ridge[:, :, 1::width] = ridge_strength(n)
-        return cls(table, keys, SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness, k), b, strengths)
+        problem = SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness, k)
+        return cls(table, keys, width, problem, b, strengths)
 
-    @property
-    def width(self) -> int:
-        """Basis columns per parent."""
-        return basis_width(self.table.shape[0])
+    def wider(self, of: Sequence[int], fitted: Fitted) -> tuple[list[int], Batch | None]:
+        """Return which models have a curve that takes all its columns, and these with twice as many; None if none has."""
+        full = [
+            k for k, fit in enumerate(fitted.fits) if fit.edf is not None and fit.edf.max() > _FULL * (self.width - 1)
+        ]
+        if not full or 2 * self.width > _WIDEST:
+            return [], None
+        some = [of[k] for k in full]
+        starts = [fitted.fits[k] for k in full]
+        return some, Batch.of(self.table, [self.keys[i] for i in some], starts, 2 * self.width)
 
     def lines(self, effort: Effort) -> Fitted:
         """Fit straight lines in mean and spread."""
