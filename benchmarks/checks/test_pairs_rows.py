@@ -1,0 +1,30 @@
+"""The page on pairs is the one its stored rows make, and its main claim holds in them."""
+
+from pathlib import Path
+
+import pytest
+
+from pairs import ABLATED, KINDS, PAIRS, STORE, VARIANTS, page
+from rows import read
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "pairs.md"
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return read(STORE)
+
+
+def test_the_page_is_the_one_these_rows_make(stored):
+    assert PAGE.read_text(encoding="utf-8") == page(stored, read(ABLATED))
+
+
+def test_every_kind_has_all_its_pairs(stored):
+    assert len({(r["kind"], r["seed"]) for r in stored}) == len(KINDS) * PAIRS
+    assert len({(r["left out"], r["kind"]) for r in read(ABLATED)}) == len(VARIANTS) * len(KINDS)
+
+
+def test_directions_that_are_said_are_right_where_the_model_holds(stored):
+    said = [r for r in stored if r["open"] == "0" and r["kind"] in list(KINDS)[:11]]
+    assert len(said) > 0.8 * 11 * PAIRS
+    assert sum(r["right"] == "1" for r in said) > 0.97 * len(said)
