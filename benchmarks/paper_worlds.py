@@ -37,8 +37,8 @@ The paper's simulations are normal noise around natural parameters that are sums
 
 Made by `python benchmarks/paper_worlds.py run`: 10 columns, four kinds of graphs, both versions of the generator (see
 `simulate`), seeds from {FIRST_SEED}; choices were made on seeds below 1000. Order divergence and SHD (structural Hamming
-distance) are per true edge, all tables together. Every edge counts with its direction, open or not. Seconds are processor time
-on a busy machine, one thread."""
+distance) are per true edge, all tables together. Every edge counts with its direction, open or not. Seconds are processor
+time on a busy machine, one thread."""
 
 
 def cell(mechanism, n, generator, graph, seed, method):
