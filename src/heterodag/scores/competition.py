@@ -21,11 +21,11 @@ import numpy as np
 from heterodag.core.densities import SHARP, SMOOTH, Density, fit_densities, price
 from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, row_derivatives
 from heterodag.core.table import Table
-from heterodag.scores.curves import CurveFitter, line_part
+from heterodag.scores.curves import line_part
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
-from heterodag.scores.smooth import Batch, basis_width, promises
+from heterodag.scores.smooth import Batch, basis_width, promises, wide_width
 
 #: Densities with sharp edges are tried for models within this many nats of the best one.
 _NEAR = 60.0
@@ -102,11 +102,8 @@ class CompetingFitter:
         straight = [line_part(start) if isinstance(start, LinearFit) else None for start in known]
         rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, of)
         if self.curves and self.natural_curves and keys[0][1]:
-            natural = [start if start is not None and start.form is NATURAL else None for start in known]
-            # The accuracy of a round, a tenth of a nat at 1,000 rows, is what the others have in a search.
-            own = effort if effort is Effort.FINAL else Effort.ROUND
-            fits = CurveFitter(NATURAL).fit(table, some, natural, own)
-            rivals.add([replace(fit, effort=effort) for fit in fits], None, of)
+            curves = Batch.of(table, some, [None] * len(some), wide_width(table.shape[0])).natural_curves(effort)
+            rivals.add(curves.fits, curves.residuals, of)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""

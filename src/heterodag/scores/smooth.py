@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heterodag.core.gaussian import LOCATION_SCALE, Array
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form
 from heterodag.core.location_scale import CLOSED, FIRST_STRENGTH, SmoothProblem, SmoothSolution, fit_smoothly
+from heterodag.core.natural_curves import fit_natural_curves
 from heterodag.core.splines import ColumnSpline, SplineBasis
 from heterodag.core.table import Table
 from heterodag.core.wald import wald_gains
@@ -18,6 +19,8 @@ from heterodag.scores.spline_design import basis_columns, spline_of
 
 #: Basis columns per parent, its line included: at most this many, fewer with few rows.
 MOST_COLUMNS, _PER_ROOT = 8, 1.2
+#: The same where waves are fast.
+MOST_WIDE_COLUMNS, _WIDE_PER_ROOT = 16, 1.6
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
@@ -36,9 +39,14 @@ def basis_width(n: int) -> int:
     return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), 3, MOST_COLUMNS))
 
 
-def smooth_basis(table: Table, column: int) -> tuple[ColumnSpline, Array]:
+def wide_width(n: int) -> int:
+    """Return the number of basis columns where waves are fast."""
+    return int(np.clip(round(_WIDE_PER_ROOT * n ** (1 / 3)), 3, MOST_WIDE_COLUMNS))
+
+
+def smooth_basis(table: Table, column: int, width: int | None = None) -> tuple[ColumnSpline, Array]:
     """Return the basis of one column and its values at the rows of the table."""
-    width = basis_width(table.shape[0])
+    width = basis_width(table.shape[0]) if width is None else width
     return spline_of(table, column, width), basis_columns(table, column, width)
 
 
@@ -57,34 +65,33 @@ class Batch:
 
     table: Table
     keys: Sequence[Key]
+    width: int
     problem: SmoothProblem
     b: Array
     strengths: Array
 
     @classmethod
-    def of(cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None]) -> Batch:
-        """Make the designs of several models."""
+    def of(
+        cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], width: int | None = None
+    ) -> Batch:
+        """Make the designs of several models, with `width` basis columns per parent."""
         n, k = table.shape[0], len(keys[0][1])
-        width = basis_width(n)
+        width = basis_width(n) if width is None else width
         p = 1 + k * width
         Z, roughness = np.zeros((len(keys), p, n)), np.zeros((len(keys), p))
         Z[:, 0] = 1.0
         b, strengths = np.zeros((len(keys), p)), np.full((len(keys), 2, k), FIRST_STRENGTH)
         for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
             for place, parent in enumerate(key[1]):
-                spline, columns = smooth_basis(table, parent)
+                spline, columns = smooth_basis(table, parent, width)
                 own = slice(1 + place * width, 1 + place * width + len(columns))
                 Z[i, own], roughness[i, own] = columns, spline.roughness
             if isinstance(start, LinearFit):
                 _take_over(start, key, table, width, b[i], strengths[i])
         ridge = np.zeros((len(keys), 2, p))
         ridge[:, :, 1::width] = ridge_strength(n)
-        return cls(table, keys, SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness, k), b, strengths)
-
-    @property
-    def width(self) -> int:
-        """Basis columns per parent."""
-        return basis_width(self.table.shape[0])
+        problem = SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness, k)
+        return cls(table, keys, width, problem, b, strengths)
 
     def lines(self, effort: Effort) -> Fitted:
         """Fit straight lines in mean and spread."""
@@ -107,6 +114,13 @@ class Batch:
             problem, strengths[:, side, place] = replace(problem, ridge=ridge), np.inf
         return self._fit(problem, self.b[of], strengths, effort, [self.keys[i] for i in of])
 
+    def natural_curves(self, effort: Effort) -> Fitted:
+        """Fit curves in the natural form, from none."""
+        ridge = self.problem.ridge.copy()
+        ridge[:, 0, 0] = ridge_strength(self.table.shape[0])  # this intercept competes with the location
+        problem, b = replace(self.problem, ridge=ridge), np.zeros_like(self.b)
+        return self._fit(problem, b, np.full_like(self.strengths, FIRST_STRENGTH), effort, self.keys, NATURAL)
+
     def bent(self, lines: Fitted) -> list[int]:
         """Return which models' residuals, after lines, ask for curves (score test)."""
         problem = self.problem
@@ -124,20 +138,38 @@ class Batch:
                 excess = np.maximum(excess, _deviations(u[:, own], v[:, own], problem.roughness[:, own]))
         return np.flatnonzero(excess > ASKED).tolist()
 
-    def _fit(self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, keys: Sequence[Key]) -> Fitted:
+    def _fit(
+        self,
+        problem: SmoothProblem,
+        b: Array,
+        strengths: Array,
+        effort: Effort,
+        keys: Sequence[Key],
+        form: Form = LOCATION_SCALE,
+    ) -> Fitted:
         if not len(keys):
             return Fitted([], np.empty((0, problem.Y.shape[1])), np.empty((0, problem.Y.shape[1])))
-        found = fit_smoothly(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
+        fit = fit_smoothly if form is LOCATION_SCALE else fit_natural_curves
+        found = fit(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
         width = (b.shape[1] - 1) // max(problem.parents, 1)
         groups = [1 + k * width + np.arange(width) for k in range(problem.parents)]
         gains = [np.zeros((len(keys), 0))] * 2 if not groups else [
             wald_gains(found.mean, found.a, groups), wald_gains(found.spread, found.b, groups)
         ]  # fmt: skip
-        fits = [self._result(key, i, found, width, (gains[0][i], gains[1][i]), effort) for i, key in enumerate(keys)]
+        fits = [
+            self._result(form, key, i, found, width, (gains[0][i], gains[1][i]), effort) for i, key in enumerate(keys)
+        ]
         return Fitted(fits, found.residuals, np.matmul(found.b[:, None, :], problem.Z)[:, 0])
 
     def _result(
-        self, key: Key, i: int, found: SmoothSolution, width: int, gains: tuple[Array, Array], effort: Effort
+        self,
+        form: Form,
+        key: Key,
+        i: int,
+        found: SmoothSolution,
+        width: int,
+        gains: tuple[Array, Array],
+        effort: Effort,
     ) -> LinearFit:
         target, parents = key
         splines = [spline_of(self.table, j, self.width) for j in parents]
@@ -147,8 +179,9 @@ class Batch:
         columns = tuple(spline.leading(w) for spline, w in zip(splines, widths, strict=True))
         price = 0.5 * float(np.log(self.table.shape[0]) * found.edf[i].sum())
         return LinearFit(
-            LOCATION_SCALE, target, parents, float(found.loss[i]) + price, bool(found.converged[i]), gains[0] + gains[1],
-            effort, np.concatenate([found.a[i, rows], found.b[i, rows]]), SplineBasis(columns, tuple(widths)),
+            form, target, parents, float(found.loss[i]) + price, bool(found.converged[i]), gains[0] + gains[1],
+            effort, np.concatenate([found.a[i, rows], found.b[i, rows], found.a[i, found.b.shape[1] :]]),
+            SplineBasis(columns, tuple(widths)),
             np.where(curved, found.strengths[i], np.inf), edf=np.where(curved, found.edf[i], 0.0),
             spread_gain=float(gains[1].sum()),
         )  # fmt: skip
