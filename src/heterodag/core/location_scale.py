@@ -46,36 +46,27 @@ class SmoothProblem:
 
     Attributes
     ----------
-    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a parent has
+    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a model has
         fewer columns than others.
     Y : (m, n) standardised targets.
     ridge : (m, 2, p) penalties beside those of curves, for `a` and `b`, on the scale of sums over rows.
-    roughness : (m, p) of the basis columns: 0 for the constant and lines.
-    parents : number of parents.
+    roughness : (m, parents, p) of the basis columns of each parent: 0 for the constant, lines and columns of others.
     """
 
     Z: Array
     Y: Array
     ridge: Array
     roughness: Array
-    parents: int
-
-    @property
-    def blocks(self) -> Array:
-        """Return (m, parents, columns) the roughness of the curves of each parent."""
-        m, p = self.roughness.shape
-        return self.roughness[:, 1:].reshape(m, self.parents, (p - 1) // max(self.parents, 1))
 
     def penalties(self, strengths: Array, some: Index | slice = slice(None)) -> Array:
         """Return the penalties (m, 2, p) of strengths (m, 2, parents) for some models."""
-        total, rough = self.ridge[some].copy(), self.blocks[some][:, None]
-        curves = np.where(rough > 0.0, strengths[..., None] * rough, 0.0)
-        total[:, :, 1:] += curves.reshape(total[:, :, 1:].shape)
-        return np.minimum(total, CLOSED)
+        # An infinite strength belongs to a parent without curves: lines have no roughness.
+        curves = np.matmul(np.minimum(strengths, CLOSED), self.roughness[some])
+        return np.asarray(np.minimum(self.ridge[some] + curves, CLOSED))
 
     def take(self, some: Index | Mask) -> SmoothProblem:
         """Return some of the models."""
-        return SmoothProblem(self.Z[some], self.Y[some], self.ridge[some], self.roughness[some], self.parents)
+        return SmoothProblem(self.Z[some], self.Y[some], self.ridge[some], self.roughness[some])
 
 
 @dataclass
@@ -106,7 +97,7 @@ class SmoothSolution:
     @classmethod
     def empty(cls, problem: SmoothProblem, strengths: Array, in_mean: int, in_spread: int) -> SmoothSolution:
         """Return room for the solution of a problem with so many coefficients in `a` and `b`."""
-        m, k = len(problem.Y), problem.parents
+        m, k, _ = problem.roughness.shape
         return cls(
             np.zeros((m, in_mean)), np.zeros((m, in_spread)), strengths.copy(), np.full(m, np.inf),
             np.zeros((m, 2, k)), np.zeros((m, in_mean, in_mean)), np.zeros((m, in_spread, in_spread)),
@@ -216,12 +207,13 @@ class SmoothFit:
     def _penalty_value(self, a: Array, b: Array) -> Array:
         own = a[:, : b.shape[1]]  # a location behind the coefficients is free
         return 0.5 * np.asarray(
-            np.einsum("mp,mp,mp->m", self.penalty[:, 0], own, own) + np.einsum("mp,mp,mp->m", self.penalty[:, 1], b, b)
+            np.einsum("mp,mp,mp->m", self.penalty[:, 0], own, own)
+            + np.einsum("mp,mp,mp->m", self.penalty[:, 1], b, b)
         )
 
     def _slope(self) -> Array:
         """Return the derivatives of the rows' losses by the log precision."""
-        return 0.5 * (self.square - 1.0)
+        return np.asarray(0.5 * (self.square - 1.0))
 
     def _gradient(self) -> Array:
         Z = self.problem.Z
@@ -256,13 +248,15 @@ class SmoothFit:
     def _move_strengths(self) -> Mask:
         """Move the strengths one step towards the fixed point; return for which models that changes the optimum."""
         old = self.strengths
-        if not self.problem.blocks.size:
+        if not self.problem.roughness.any():
             return np.zeros(len(old), bool)
         inverse = np.stack([self._variances(), np.einsum("mpp->mp", self.inverse_b)], axis=1)
-        count = (self.problem.blocks > 0.0).sum(axis=2)[:, None]
+        count = (self.problem.roughness > 0.0).sum(axis=2)[:, None]
         chosen = np.isfinite(old) & (count > 0)
         edf = np.maximum(count - old * self._weighted(inverse), 1e-3)
-        fixed = edf / np.maximum(self._weighted(np.stack([self.a[:, : self.b.shape[1]], self.b], axis=1) ** 2), 1e-300)
+        fixed = edf / np.maximum(
+            self._weighted(np.stack([self.a[:, : self.b.shape[1]], self.b], axis=1) ** 2), 1e-300
+        )
         low, high = np.maximum(old / _LONGEST, _WEAKEST), np.minimum(old * _LONGEST, _STRONGEST)
         new, self.edf = np.where(chosen, np.clip(fixed, low, high), old), np.where(chosen, edf, 0.0)
         far = chosen & (np.abs(np.log(np.where(chosen, new / old, 1.0))) > np.log(_SHORTEST))
@@ -282,10 +276,7 @@ class SmoothFit:
 
     def _weighted(self, values: Array) -> Array:
         """Return (m, 2, parents) the sums of values (m, 2, p) of curves, weighted by their roughness."""
-        rough = self.problem.blocks
-        return np.asarray(
-            np.einsum("mck,msck->msc", rough, values[:, :, 1:].reshape(len(rough), 2, *rough.shape[1:]))
-        )
+        return np.asarray(np.matmul(values, self.problem.roughness.transpose(0, 2, 1)))
 
     def _write(self, done: Mask, converged: bool) -> None:
         if not done.any():

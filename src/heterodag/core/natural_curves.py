@@ -1,15 +1,15 @@
 """The natural form with smooth curves, many models at once: the loop of `core.location_scale`, with other derivatives.
 
-`A = Z'a`, `s = Z'b`, `e = h (y - m) - A/h` with `h = exp(s/2)`. Given `b`, the best `a` and `m` are a weighted regression, so the
-search runs over `b` alone, by scoring: its matrix is the expected information of `b` less what `a` and `m` account for. It
-depends on the coefficients, and a step costs three weighted products.
+`A = Z'a`, `s = Z'b`, `e = h (y - m) - A/h` with `h = exp(s/2)`. Given `b`, the best `a` and `m` are a weighted regression,
+so the search runs over `b` alone, by scoring: its matrix is the expected information of `b` less what `a` and `m` account
+for. It depends on the coefficients, and a step costs three weighted products.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from heterodag.core.gaussian import Array
+from heterodag.core.gaussian import Array, Mask
 from heterodag.core.location_scale import SmoothFit, SmoothProblem, SmoothSolution, inverses
 
 
@@ -47,7 +47,7 @@ class _NaturalFit(SmoothFit):
         normal[:, p, p] = precision.sum(axis=1)
         normal.reshape(m, -1)[:, : p * (p + 2) : p + 2] += self.penalty[:, 0]
         moment[:, :p], moment[:, p] = self.moment, np.einsum("mn,mn->m", precision, Y)
-        bad = ~np.isfinite(normal).all(axis=(1, 2))
+        bad: Mask = np.asarray(~np.isfinite(normal).all(axis=(1, 2)))
         if bad.any():
             normal[bad] = np.eye(p + 1)
         self.inverse_a, self.normal = inverses(normal), normal
