@@ -15,7 +15,7 @@ from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.ridge import ridge_strength
-from heterodag.scores.smooth import Batch, basis_width, promises, smooth_basis
+from heterodag.scores.smooth import Batch, basis_width, fast_waves, promises, smooth_basis
 
 KEY = (3, (0, 1))
 
@@ -208,6 +208,43 @@ def test_curves_of_the_spread_alone_ask_as_well():
     y = np.exp(0.6 * np.cos(2 * x[:, 0])) * rng.standard_normal(800)
     batch = batch_of(Table.standardize(np.column_stack([x, y])), [(2, (0,)), (2, (1,))])
     assert batch.bent(batch.lines(Effort.SEARCH)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("noise", ["normal", "t"])
+def test_wide_bases_are_asked_for_by_fast_waves_alone(noise):
+    """Sixteen columns more, at five standard deviations: hardly ever by chance, whatever the tails of the noise."""
+    rng = np.random.default_rng(4)
+    asked = np.zeros(3)
+    for _ in range(10):
+        x = rng.standard_normal((800, 3))
+        e = rng.standard_normal(800) if noise == "normal" else rng.standard_t(5, 800)
+        y = np.sin(2 * np.pi * x[:, 0]) + np.cos(x[:, 1]) + 0.5 * e
+        keys = [(3, (0, 1, 2))]
+        table = Table.standardize(np.column_stack([x, y]))
+        rows = [first for first, _ in batch_of(table, keys).lines(Effort.SEARCH).derivatives()]
+        asked += fast_waves(table, keys, rows)[0]
+    assert asked[0] == 10
+    assert asked[1:].max() <= 1
+
+
+def test_wide_bases_follow_fast_waves():
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((800, 2))
+    y = np.sin(2 * np.pi * x[:, 0]) + 0.5 * x[:, 1] + 0.3 * rng.standard_normal(800)
+    table, keys = Table.standardize(np.column_stack([x, y])), [(2, (0, 1)), (2, (0, 1))]
+    narrow, mixed = (
+        Batch.of(table, keys, [None] * 2),
+        Batch.of(table, keys, [None] * 2, np.array([[22, 8], [22, 22]])),
+    )
+    assert mixed.problem.Z.shape == (2, 45, 800)
+    assert not mixed.problem.Z[0, 31:].any()
+    (short, _), (one, both) = narrow.curves(Effort.FINAL).fits, mixed.curves(Effort.FINAL).fits
+    assert max(one.loss, both.loss) < short.loss - 200
+    # A wide basis where none is needed makes little difference.
+    assert one.loss == pytest.approx(both.loss, abs=5.0)
+    (natural, _) = mixed.natural_curves(Effort.FINAL).fits
+    assert natural.form is NATURAL
+    assert np.corrcoef(natural.residuals(table), one.residuals(table))[0, 1] > 0.9
 
 
 def test_promises_of_lines_are_score_tests():

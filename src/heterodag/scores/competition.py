@@ -6,9 +6,10 @@ fitted to e (`core.densities`), if that is more than its price. The Gaussian est
 consistent whatever the noise. Both sides of a likelihood ratio then lack what full maximum likelihood would add, and under
 the null hypothesis the ratio is stochastically smaller than its chi-square: tests keep their level.
 
-Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, the natural form where
-the spread moves (else both forms are the same). Natural curves cost ten times the others and are needed only where
-several parents act on both natural parameters by curves; `natural_curves` admits them, and `ordering.search` decides.
+Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, with more basis columns
+for parents whose waves are fast, the natural form where the spread moves (else both forms are the same). Natural curves cost
+several times the others and are needed only where several parents act on both natural parameters by curves;
+`natural_curves` admits them, and `ordering.search` decides.
 """
 
 from __future__ import annotations
