@@ -31,7 +31,7 @@ VARIANTS = {
     "edges": ("noise_choice", "_BEYOND", np.inf),
     "sharp flanks": ("noise_choice", "_NEAR", -np.inf),
     "the smallest family": ("noise_choice", "SKEWED", 8),
-    "wider curves": ("smooth", "_WIDEST", 8),
+    "wider curves": ("smooth", "FULL", np.inf),
 }
 STORE, PAGE = RESULTS / "pairs.csv", Path(__file__).resolve().parents[1] / "docs" / "pairs.md"
 #: Kind -> what it is. The first six are straight lines with constant spread.

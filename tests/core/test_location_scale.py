@@ -24,7 +24,7 @@ RIDGE = 0.01
 def problem_of(table, keys, width):
     """Return the problem of models (target, parents): `width` basis columns per parent, zeros where it has fewer."""
     k, n = len(keys[0][1]), table.shape[0]
-    Z, rough = np.zeros((len(keys), 1 + k * width, n)), np.zeros((len(keys), 1 + k * width))
+    Z, rough = np.zeros((len(keys), 1 + k * width, n)), np.zeros((len(keys), k, 1 + k * width))
     Z[:, 0] = 1.0
     for i, (_, parents) in enumerate(keys):
         for place, parent in enumerate(parents):
@@ -32,16 +32,16 @@ def problem_of(table, keys, width):
             spline = column_spline(x, width)
             columns = spline(x)
             own = slice(1 + place * width, 1 + place * width + len(columns))
-            Z[i, own], rough[i, own] = columns, spline.roughness
+            Z[i, own], rough[i, place, own] = columns, spline.roughness
     ridge = np.zeros((len(keys), 2, 1 + k * width))
     ridge[:, :, 1::width] = RIDGE
-    return SmoothProblem(Z, table.take([target for target, _ in keys]), ridge, rough, k)
+    return SmoothProblem(Z, table.take([target for target, _ in keys]), ridge, rough)
 
 
 def fit(problem, tolerance=1e-4, steps=300, b=None, strength=1.0):
-    m, p = problem.roughness.shape
+    m, k, p = problem.roughness.shape
     start = np.zeros((m, p)) if b is None else b
-    return fit_smoothly(problem, start, np.full((m, 2, problem.parents), strength), tolerance, steps)
+    return fit_smoothly(problem, start, np.full((m, 2, k), strength), tolerance, steps)
 
 
 def objective(problem, i, penalty, theta):
@@ -110,7 +110,7 @@ def test_lines_reach_the_optimum_of_the_general_solver(seed):
 
 def test_without_parents_the_optimum_is_known():
     table = straight(0)
-    found = fit(SmoothProblem(np.ones((1, 1, 800)), table.take([2]), np.zeros((1, 2, 1)), np.zeros((1, 1)), 0))
+    found = fit(SmoothProblem(np.ones((1, 1, 800)), table.take([2]), np.zeros((1, 2, 1)), np.zeros((1, 0, 1))))
     np.testing.assert_allclose([found.a[0, 0], found.b[0, 0]], 0.0, atol=1e-6)
     assert found.loss[0] == pytest.approx(400.0, abs=1e-6)
     assert found.converged.all()
@@ -144,7 +144,7 @@ def test_penalties_that_are_given_stay():
     """Roughness given as a ridge is no curve whose strength is chosen: the optimum is that of the penalties given."""
     chosen = problem_of(curved(3), [(2, (0, 1))], 6)
     strength = np.array([[[2.0, 50.0], [7.0, 300.0]]])
-    fixed = SmoothProblem(chosen.Z, chosen.Y, chosen.penalties(strength), 0.0 * chosen.roughness, 2)
+    fixed = SmoothProblem(chosen.Z, chosen.Y, chosen.penalties(strength), 0.0 * chosen.roughness)
     found = fit(fixed, 1e-6)
     assert (found.edf == 0.0).all()
     np.testing.assert_array_equal(found.strengths, 1.0)
@@ -165,7 +165,7 @@ def test_strengths_are_a_fixed_point_of_the_marginal_likelihood(make, seed):
     """
     problem = problem_of(make(seed), [(2, (0, 1))], 8)
     found = fit(problem)
-    penalty, rough = problem.penalties(found.strengths)[0], problem.roughness[0, 1:].reshape(2, 8)
+    penalty, rough = problem.penalties(found.strengths)[0], problem.roughness[0, :, 1:].sum(axis=0).reshape(2, 8)
     checked = 0
     for side, information in enumerate(informations(problem, 0, penalty, found.b[0])):
         theta = (found.a, found.b)[side][0, 1:].reshape(2, 8)
@@ -283,7 +283,7 @@ def test_a_parent_with_fewer_basis_columns_is_padded_with_zeros():
 def test_a_bad_start_is_given_up(make, size):
     """With weights from exp(-800) to exp(800) the information is finite but singular: its inverse was a crash once."""
     problem = problem_of(make(11), [(2, (0, 1)), (1, (0, 2))], 6)
-    b = np.full(problem.roughness.shape, size) * np.array([[1.0], [-1.0]])
+    b = np.full(problem.Z.shape[:2], size) * np.array([[1.0], [-1.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found, fresh = fit(problem, b=b), fit(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -142,9 +143,7 @@ def test_sharp_densities_are_tried_for_the_best_models_only():
     edge = Table.standardize(np.random.default_rng(0).exponential(size=(1000, 1))).take([0])
     E = np.vstack([edge, edge])
     for gap, sizes in ((0.0, [SHARP, SHARP]), (500.0, [SHARP, SKEWED])):
-        fits = [
-            competition.replace(fit, loss=loss, noise=None) for fit, loss in zip((near, far), (0.0, gap), strict=True)
-        ]
+        fits = [replace(fit, loss=loss, noise=None) for fit, loss in zip((near, far), (0.0, gap), strict=True)]
         found = with_noise(fits, E, "auto", np.array([0, 0]))
         assert [len(fit.noise.theta) for fit in found] == sizes
     assert [len(fit.noise.theta) for fit in with_noise(fits, E, "auto", np.arange(2))] == [SHARP, SHARP]

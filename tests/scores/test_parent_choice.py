@@ -7,6 +7,8 @@ import pytest
 
 from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL
 from heterodag.core.table import Table
+from heterodag.scores import parent_choice
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import LocalScores
@@ -174,3 +176,17 @@ def test_score_tests_are_made_only_for_models_that_may_change():
     choice = choice_of(simulate(300, 6, degree=2, random_state=30).X)
     choice.choose([Choice(j, EVERY & ~(1 << j)) for j in range(6)])
     assert 6 <= len(choice.scores._gains) < len(choice.scores._fits)
+
+
+def test_hopeless_exchanges_are_not_fitted(monkeypatch):
+    """Where mechanisms compete the choices are those that all exchanges lead to, with fewer fits."""
+    fits, found = [], []
+    table = Table.standardize(simulate(500, 8, "ER", 2, "straight", 3, spread="straight").X)
+    for share in (0.0, parent_choice.MADE_UP):
+        monkeypatch.setattr(parent_choice, "MADE_UP", share)
+        scores = LocalScores(table, CompetingFitter())
+        choices = ParentChoices(scores, 8.0)
+        found.append(choices.choose(Choice(j, 0xFF & ~(1 << j)) for j in range(8)))
+        fits.append(len(scores._fits))
+    assert [parents for _, parents in found[0]] == [parents for _, parents in found[1]]
+    assert fits[1] < 0.95 * fits[0]

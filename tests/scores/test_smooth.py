@@ -15,7 +15,7 @@ from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.ridge import ridge_strength
-from heterodag.scores.smooth import Batch, basis_width, promises, smooth_basis
+from heterodag.scores.smooth import Batch, basis_width, fast_waves, promises, smooth_basis
 
 KEY = (3, (0, 1))
 
@@ -74,7 +74,7 @@ def test_designs_hold_each_parent_in_its_place():
     table = Table.standardize(np.column_stack([table_of("curved").X, coarse]))
     problem = batch_of(table, [(3, (0, 4)), (2, (4, 1))]).problem
     assert problem.Z.shape == (2, 17, 800)
-    assert problem.parents == 2
+    assert problem.roughness.shape == (2, 2, 17)
     np.testing.assert_array_equal(problem.Y, table.take([3, 2]))
     for i, parents in enumerate([(0, 4), (4, 1)]):
         np.testing.assert_array_equal(problem.Z[i, 0], 1.0)
@@ -82,7 +82,8 @@ def test_designs_hold_each_parent_in_its_place():
             spline, columns = smooth_basis(table, parent)
             own = slice(1 + 8 * place, 1 + 8 * place + len(columns))
             np.testing.assert_array_equal(problem.Z[i, own], columns)
-            np.testing.assert_array_equal(problem.roughness[i, own], spline.roughness)
+            np.testing.assert_array_equal(problem.roughness[i, place, own], spline.roughness)
+            assert np.count_nonzero(problem.roughness[i, place]) == len(columns) - 1
     assert smooth_basis(table, 4)[0].width == 2
     assert not problem.Z[0, 11:].any()
     # Only lines have a ridge; curves have penalties of their own.
@@ -117,7 +118,7 @@ def test_the_loss_is_that_of_the_rows_penalties_and_prices(kind):
         batch = batch_of(table, keys)
         for fit in batch.lines(Effort.FINAL).fits:
             assert fit.loss == pytest.approx(written_out(fit, table), abs=1e-6)
-        for fit in batch.curves(Effort.FINAL, [0, 1, 2]).fits:
+        for fit in batch.curves(Effort.FINAL).fits:
             # A curve of less than 0.2 coefficients is priced, but not told.
             assert fit.loss == pytest.approx(written_out(fit, table), abs=2 * 2 * 0.2 * 0.5 * np.log(800))
 
@@ -125,7 +126,7 @@ def test_the_loss_is_that_of_the_rows_penalties_and_prices(kind):
 def test_residuals_and_log_precisions_are_those_of_the_models():
     table = table_of("curved")
     batch = batch_of(table, [(3, (0, 1)), (0, (1, 3))])
-    for found in (batch.lines(Effort.SEARCH), batch.curves(Effort.SEARCH, [0, 1])):
+    for found in (batch.lines(Effort.SEARCH), batch.curves(Effort.SEARCH)):
         for fit, e, s in zip(found.fits, found.residuals, found.log_precision, strict=True):
             np.testing.assert_allclose(fit.residuals(table), e, atol=0.15)  # flat curves are left out of the model
             np.testing.assert_allclose(fit.predictors(table, slice(None))[1][0], s, atol=0.15)
@@ -135,17 +136,17 @@ def test_residuals_and_log_precisions_are_those_of_the_models():
 def test_some_of_the_models_may_get_curves():
     table, keys = table_of("curved"), [(2, (0, 1)), (3, (0, 1)), (1, (0, 2))]
     batch = batch_of(table, keys)
-    (some,) = batch.curves(Effort.FINAL, [1]).fits
-    (alone,) = batch_of(table, keys[1:2]).curves(Effort.FINAL, [0]).fits
+    (some,) = batch.take([1]).curves(Effort.FINAL).fits
+    (alone,) = batch_of(table, keys[1:2]).curves(Effort.FINAL).fits
     assert some.key == alone.key == keys[1]
     assert some.loss == pytest.approx(alone.loss, abs=1e-6)
-    assert batch.curves(Effort.FINAL, []).fits == []
+    assert batch.take([0, 1, 2]) is batch
 
 
 def test_curves_are_found_where_they_are():
     table = table_of("curved")
     batch = batch_of(table)
-    (line,), (curve,) = batch.lines(Effort.FINAL).fits, batch.curves(Effort.FINAL, [0]).fits
+    (line,), (curve,) = batch.lines(Effort.FINAL).fits, batch.curves(Effort.FINAL).fits
     assert curve.loss < line.loss - 100
     assert curve.basis.widths[0] == 8
     assert curve.edf[:, 0].min() > 2.0
@@ -160,7 +161,7 @@ def test_curves_are_found_where_they_are():
 def test_a_parent_may_be_kept_out_of_one_predictor(side):
     table = table_of("curved")
     batch = batch_of(table)
-    (full,), (closed,) = (batch.curves(Effort.FINAL, [0], closed=c).fits for c in (None, (side, 0)))
+    (full,), (closed,) = (batch.curves(Effort.FINAL, closed=c).fits for c in (None, (side, 0)))
     block = closed.basis.blocks[0]
     part = closed.theta[closed.shape.mean if side == 0 else closed.shape.spread]
     assert np.abs(part[block]).max() < 1e-9
@@ -172,7 +173,7 @@ def test_a_parent_may_be_kept_out_of_one_predictor(side):
 @pytest.mark.parametrize("side", [0, 1], ids=["mean", "spread"])
 def test_what_is_kept_out_has_no_effective_coefficients(side):
     """Closed curves were counted as seven, and the model without them paid for all."""
-    (closed,) = batch_of(table_of("curved")).curves(Effort.FINAL, [0], closed=(side, 0)).fits
+    (closed,) = batch_of(table_of("curved")).curves(Effort.FINAL, closed=(side, 0)).fits
     assert closed.edf[side, 0] < 0.01
 
 
@@ -184,7 +185,7 @@ def test_curves_are_asked_for_where_effects_bend():
     for kind in asked:
         for seed in range(20):
             batch = batch_of(table_of(kind, seed, 500), [KEY])
-            asked[kind] += len(batch.bent(batch.lines(Effort.SEARCH)))
+            asked[kind] += batch.bent(batch.lines(Effort.SEARCH)).sum()
     assert asked["curved"] == 20
     # Three standard deviations of squares above chance: few per cent for each of two parents and two predictors.
     assert asked["straight"] <= 8
@@ -197,8 +198,8 @@ def test_curves_worth_having_are_asked_for():
         data = simulate(500, 3, mechanism="curved", spread="curved", noise=noise, adjacency=graph, random_state=seed)
         batch = batch_of(Table.standardize(data.X), [(2, (0,))])
         lines = batch.lines(Effort.FINAL)
-        (curve,) = batch.curves(Effort.FINAL, [0]).fits
-        assert lines.fits[0].loss - curve.loss < 20 or batch.bent(lines) == [0]
+        (curve,) = batch.curves(Effort.FINAL).fits
+        assert lines.fits[0].loss - curve.loss < 20 or batch.bent(lines).all()
 
 
 def test_curves_of_the_spread_alone_ask_as_well():
@@ -206,7 +207,44 @@ def test_curves_of_the_spread_alone_ask_as_well():
     x = rng.standard_normal((800, 2))
     y = np.exp(0.6 * np.cos(2 * x[:, 0])) * rng.standard_normal(800)
     batch = batch_of(Table.standardize(np.column_stack([x, y])), [(2, (0,)), (2, (1,))])
-    assert batch.bent(batch.lines(Effort.SEARCH)) == [0]
+    assert batch.bent(batch.lines(Effort.SEARCH)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("noise", ["normal", "t"])
+def test_wide_bases_are_asked_for_by_fast_waves_alone(noise):
+    """Sixteen columns more, at five standard deviations: hardly ever by chance, whatever the tails of the noise."""
+    rng = np.random.default_rng(4)
+    asked = np.zeros(3)
+    for _ in range(10):
+        x = rng.standard_normal((800, 3))
+        e = rng.standard_normal(800) if noise == "normal" else rng.standard_t(5, 800)
+        y = np.sin(2 * np.pi * x[:, 0]) + np.cos(x[:, 1]) + 0.5 * e
+        keys = [(3, (0, 1, 2))]
+        table = Table.standardize(np.column_stack([x, y]))
+        rows = [first for first, _ in batch_of(table, keys).lines(Effort.SEARCH).derivatives()]
+        asked += fast_waves(table, keys, rows)[0]
+    assert asked[0] == 10
+    assert asked[1:].max() <= 1
+
+
+def test_wide_bases_follow_fast_waves():
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((800, 2))
+    y = np.sin(2 * np.pi * x[:, 0]) + 0.5 * x[:, 1] + 0.3 * rng.standard_normal(800)
+    table, keys = Table.standardize(np.column_stack([x, y])), [(2, (0, 1)), (2, (0, 1))]
+    narrow, mixed = (
+        Batch.of(table, keys, [None] * 2),
+        Batch.of(table, keys, [None] * 2, np.array([[22, 8], [22, 22]])),
+    )
+    assert mixed.problem.Z.shape == (2, 45, 800)
+    assert not mixed.problem.Z[0, 31:].any()
+    (short, _), (one, both) = narrow.curves(Effort.FINAL).fits, mixed.curves(Effort.FINAL).fits
+    assert max(one.loss, both.loss) < short.loss - 200
+    # A wide basis where none is needed makes little difference.
+    assert one.loss == pytest.approx(both.loss, abs=5.0)
+    (natural, _) = mixed.natural_curves(Effort.FINAL).fits
+    assert natural.form is NATURAL
+    assert np.corrcoef(natural.residuals(table), one.residuals(table))[0, 1] > 0.9
 
 
 def test_promises_of_lines_are_score_tests():
@@ -262,7 +300,7 @@ def test_promises_of_nothing_are_small():
 
 def test_a_start_with_fewer_parents_puts_everything_in_its_place():
     table = table_of("curved")
-    (smaller,) = batch_of(table, [(3, (0,))]).curves(Effort.FINAL, [0]).fits
+    (smaller,) = batch_of(table, [(3, (0,))]).curves(Effort.FINAL).fits
     batch = batch_of(table, [(3, (0, 2)), (3, (1, 2))], [smaller, smaller])
     own = smaller.theta[smaller.shape.spread]
     np.testing.assert_allclose(batch.b[0, :9], own)
@@ -286,7 +324,7 @@ def test_lines_of_either_form_tell_where_the_spread_begins(form):
 
 def test_a_model_of_curves_has_the_basis_of_its_parents():
     table = table_of("curved")
-    (fit,) = batch_of(table, [(3, (0, 1, 2))]).curves(Effort.FINAL, [0]).fits
+    (fit,) = batch_of(table, [(3, (0, 1, 2))]).curves(Effort.FINAL).fits
     assert isinstance(fit.basis, SplineBasis)
     assert fit.basis.widths[0] == 8
     assert len(fit.theta) == 2 * fit.basis.width

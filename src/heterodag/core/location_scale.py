@@ -13,7 +13,9 @@ penalty `CLOSED`.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -32,6 +34,8 @@ _SHORTEST, _EMPTY = 1.5, 0.1
 _LONGEST_MOVE = 3.0
 #: Times that the strengths of a model move, and that a step is shortened before it is given up.
 _MOVES, _HALVINGS = 12, 6
+#: Factors by which steps become shorter where the loss rises, and longer again.
+_SHORTER, _LONGER = 0.3, 2.0
 #: Least share of a coefficient's information that the others must leave; below, it counts as theirs.
 _SINGULAR, _TINY = 1e-10, 1e-12
 
@@ -42,36 +46,27 @@ class SmoothProblem:
 
     Attributes
     ----------
-    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a parent has
+    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a model has
         fewer columns than others.
     Y : (m, n) standardised targets.
     ridge : (m, 2, p) penalties beside those of curves, for `a` and `b`, on the scale of sums over rows.
-    roughness : (m, p) of the basis columns: 0 for the constant and lines.
-    parents : number of parents.
+    roughness : (m, parents, p) of the basis columns of each parent: 0 for the constant, lines and columns of others.
     """
 
     Z: Array
     Y: Array
     ridge: Array
     roughness: Array
-    parents: int
-
-    @property
-    def blocks(self) -> Array:
-        """Return (m, parents, columns) the roughness of the curves of each parent."""
-        m, p = self.roughness.shape
-        return self.roughness[:, 1:].reshape(m, self.parents, (p - 1) // max(self.parents, 1))
 
     def penalties(self, strengths: Array, some: Index | slice = slice(None)) -> Array:
         """Return the penalties (m, 2, p) of strengths (m, 2, parents) for some models."""
-        total, rough = self.ridge[some].copy(), self.blocks[some][:, None]
-        curves = np.where(rough > 0.0, strengths[..., None] * rough, 0.0)
-        total[:, :, 1:] += curves.reshape(total[:, :, 1:].shape)
-        return np.minimum(total, CLOSED)
+        # An infinite strength belongs to a parent without curves: lines have no roughness.
+        curves = np.matmul(np.minimum(strengths, CLOSED), self.roughness[some])
+        return np.asarray(np.minimum(self.ridge[some] + curves, CLOSED))
 
     def take(self, some: Index | Mask) -> SmoothProblem:
         """Return some of the models."""
-        return SmoothProblem(self.Z[some], self.Y[some], self.ridge[some], self.roughness[some], self.parents)
+        return SmoothProblem(self.Z[some], self.Y[some], self.ridge[some], self.roughness[some])
 
 
 @dataclass
@@ -99,6 +94,16 @@ class SmoothSolution:
     residuals: Array
     converged: Mask
 
+    @classmethod
+    def empty(cls, problem: SmoothProblem, strengths: Array, in_mean: int, in_spread: int) -> SmoothSolution:
+        """Return room for the solution of a problem with so many coefficients in `a` and `b`."""
+        m, k, _ = problem.roughness.shape
+        return cls(
+            np.zeros((m, in_mean)), np.zeros((m, in_spread)), strengths.copy(), np.full(m, np.inf),
+            np.zeros((m, 2, k)), np.zeros((m, in_mean, in_mean)), np.zeros((m, in_spread, in_spread)),
+            np.zeros(problem.Y.shape), np.zeros(m, bool),
+        )  # fmt: skip
+
 
 def fit_smoothly(
     problem: SmoothProblem, b: Array, strengths: Array, tolerance: float, max_steps: int
@@ -107,25 +112,18 @@ def fit_smoothly(
 
     A model is done when its next step promises less than `tolerance` nats and its strengths have settled.
     """
-    m, p, k = len(b), b.shape[1], problem.parents
-    found = SmoothSolution(
-        np.zeros((m, p)), np.zeros((m, p)), strengths.copy(), np.full(m, np.inf), np.zeros((m, 2, k)),
-        np.zeros((m, p, p)), np.zeros((m, p, p)), np.zeros(problem.Y.shape), np.zeros(m, bool),
-    )  # fmt: skip
+    found = SmoothSolution.empty(problem, strengths, b.shape[1], b.shape[1])
     with np.errstate(all="ignore"):
-        _Fit(problem, b, strengths, found, tolerance).run(max_steps)
+        SmoothFit(problem, b, strengths, found, tolerance).run(max_steps)
     return found
 
 
-#: What `_Fit` holds for every model still being worked on.
-_PER_MODEL = (
-    "gram", "strengths", "moves", "edf", "penalty", "inverse_a", "inverse_b", "a", "b", "normal", "residual", "square",
-    "excess", "row_loss", "value",
-)  # fmt: skip
-
-
-class _Fit:
+class SmoothFit:
     """The loop of `fit_smoothly`: the models still being worked on, written to `found` as they finish."""
+
+    #: What is held for every model still being worked on, and what `_evaluate` finds.
+    per_model: tuple[str, ...] = ("gram", "strengths", "moves", "edf", "penalty", "inverse_b", "b", "length")
+    found_at: tuple[str, ...] = ("inverse_a", "a", "normal", "residual", "square", "excess", "row_loss", "value")
 
     def __init__(
         self, problem: SmoothProblem, b: Array, strengths: Array, found: SmoothSolution, tolerance: float
@@ -134,8 +132,9 @@ class _Fit:
         self.where = np.arange(len(b))
         self.gram = 0.5 * np.matmul(problem.Z, problem.Z.transpose(0, 2, 1))
         self.strengths, self.swing = strengths.copy(), free_swing(problem.Y.shape[1])
-        self.moves, self.edf = np.zeros(len(b), int), np.zeros(strengths.shape)
+        self.moves, self.edf, self.length = np.zeros(len(b), int), np.zeros(strengths.shape), np.ones(len(b))
         self._set_penalties()
+        self._begin()
         self.b = b * (self.penalty[:, 1] < CLOSED)
         self._evaluate(self.b)
         worse: Mask = ~np.isfinite(self.value) | (self.value > 0.5 * problem.Y.shape[1] + 1.0)
@@ -143,8 +142,16 @@ class _Fit:
             self.b[worse] = 0.0
             self._evaluate(self.b)
 
+    def _begin(self) -> None:
+        """Find what does not depend on coefficients."""
+
+    def _inform(self) -> None:
+        """Find the information of `b` where the models stand; in this form it is the same everywhere."""
+
     def run(self, max_steps: int) -> None:
+        """Take steps until all models are done."""
         for step in range(max_steps):
+            self._inform()
             moved = self._move_strengths()
             gradient = self._gradient()
             move = -np.matmul(self.inverse_b, gradient[:, :, None])[:, :, 0]
@@ -165,7 +172,7 @@ class _Fit:
             self.penalty, self.inverse_b = np.empty(self.problem.ridge.shape), np.empty((len(self.where), p, p))
         self.penalty[some] = self.problem.penalties(self.strengths[some], some)
         eye = np.eye(self.problem.ridge.shape[2])
-        self.inverse_b[some] = _inverse(self.gram[some] + self.penalty[some][:, 1][:, :, None] * eye)
+        self.inverse_b[some] = inverses(self.gram[some] + self.penalty[some][:, 1][:, :, None] * eye)
 
     def _evaluate(self, b: Array) -> None:
         """Find the best mean for `b`, and the loss there."""
@@ -180,26 +187,37 @@ class _Fit:
         bad = ~np.isfinite(normal).all(axis=(1, 2))
         if bad.any():
             normal[bad] = np.eye(p)
-        self.inverse_a = _inverse(normal)
+        self.inverse_a = inverses(normal)
         a = np.matmul(self.inverse_a, moment[:, :, None])[:, :, 0]
-        residual = np.exp(0.5 * s) * (Y - np.matmul(a[:, None, :], Z)[:, 0])
-        square = residual * residual
+        self.residual = np.exp(0.5 * s) * (Y - np.matmul(a[:, None, :], Z)[:, 0])
+        self.a, self.normal = a, normal
+        self._add_up(b, s, bad)
+
+    def _add_up(self, b: Array, s: Array, bad: Mask) -> None:
+        """Find the losses at residuals and log precisions `s`."""
+        self.square = self.residual * self.residual
         self.excess = s - b[:, :1]
         self.excess = self.excess - np.clip(self.excess, -self.swing, self.swing)
-        self.a, self.normal, self.residual, self.square = a, normal, residual, square
-        self.row_loss = 0.5 * (square.sum(axis=1) - s.sum(axis=1) + np.einsum("mn,mn->m", self.excess, self.excess))
+        held = np.einsum("mn,mn->m", self.excess, self.excess)
+        self.row_loss = 0.5 * (self.square.sum(axis=1) - s.sum(axis=1) + held)
         self.row_loss[bad] = np.inf
-        self.value = self.row_loss + self._penalty_value(a, b)
+        self.value = self.row_loss + self._penalty_value(self.a, b)
         self.value[~np.isfinite(self.value)] = np.inf
 
     def _penalty_value(self, a: Array, b: Array) -> Array:
+        own = a[:, : b.shape[1]]  # a location behind the coefficients is free
         return 0.5 * np.asarray(
-            np.einsum("mp,mp,mp->m", self.penalty[:, 0], a, a) + np.einsum("mp,mp,mp->m", self.penalty[:, 1], b, b)
+            np.einsum("mp,mp,mp->m", self.penalty[:, 0], own, own)
+            + np.einsum("mp,mp,mp->m", self.penalty[:, 1], b, b)
         )
+
+    def _slope(self) -> Array:
+        """Return the derivatives of the rows' losses by the log precision."""
+        return np.asarray(0.5 * (self.square - 1.0))
 
     def _gradient(self) -> Array:
         Z = self.problem.Z
-        gradient = 0.5 * np.matmul(Z, (self.square - 1.0)[:, :, None])[:, :, 0] + self.penalty[:, 1] * self.b
+        gradient = np.matmul(Z, self._slope()[:, :, None])[:, :, 0] + self.penalty[:, 1] * self.b
         if self.excess.any():
             held = np.matmul(Z, self.excess[:, :, None])[:, :, 0]
             held[:, 0] = 0.0
@@ -210,25 +228,35 @@ class _Fit:
         """Move `b`, less far where the loss would rise."""
         reach = np.abs(np.matmul(move[:, None, :], self.problem.Z)[:, 0]).max(axis=1)
         move = move * np.minimum(1.0, _LONGEST_MOVE / np.maximum(reach, 1e-300))[:, None]
-        before, value, length = self.b, self.value.copy(), np.ones(len(move))
-        for attempt in range(_HALVINGS + 1):
-            self.b = before + length[:, None] * move
-            self._evaluate(self.b)
-            worse = ~(self.value <= value + 1e-9 * np.abs(value))
-            if not worse.any():
+        before, value = self.b, self.value
+        # Where scoring overshoots it does so again: a step begins with little more than the length of the last one.
+        length = np.minimum(1.0, _LONGER * self.length)
+        self.b = before + length[:, None] * move
+        self._evaluate(self.b)
+        for attempt in range(_HALVINGS):
+            worse = np.flatnonzero(~(self.value <= value + 1e-9 * np.abs(value)))
+            if not len(worse):
                 break
-            length[worse] *= 0.3 if attempt < _HALVINGS - 1 else 0.0
+            length[worse] *= _SHORTER if attempt < _HALVINGS - 1 else 0.0
+            some = self._taken(worse)
+            some._evaluate(before[worse] + length[worse, None] * move[worse])
+            for name in self.found_at:
+                getattr(self, name)[worse] = getattr(some, name)
+            self.b[worse] = before[worse] + length[worse, None] * move[worse]
+        self.length = np.maximum(length, _SHORTER**_HALVINGS)
 
     def _move_strengths(self) -> Mask:
         """Move the strengths one step towards the fixed point; return for which models that changes the optimum."""
         old = self.strengths
-        if not self.problem.blocks.size:
+        if not self.problem.roughness.any():
             return np.zeros(len(old), bool)
-        inverse = np.stack([np.einsum("mpp->mp", self.inverse_a), np.einsum("mpp->mp", self.inverse_b)], axis=1)
-        count = (self.problem.blocks > 0.0).sum(axis=2)[:, None]
+        inverse = np.stack([self._variances(), np.einsum("mpp->mp", self.inverse_b)], axis=1)
+        count = (self.problem.roughness > 0.0).sum(axis=2)[:, None]
         chosen = np.isfinite(old) & (count > 0)
         edf = np.maximum(count - old * self._weighted(inverse), 1e-3)
-        fixed = edf / np.maximum(self._weighted(np.stack([self.a, self.b], axis=1) ** 2), 1e-300)
+        fixed = edf / np.maximum(
+            self._weighted(np.stack([self.a[:, : self.b.shape[1]], self.b], axis=1) ** 2), 1e-300
+        )
         low, high = np.maximum(old / _LONGEST, _WEAKEST), np.minimum(old * _LONGEST, _STRONGEST)
         new, self.edf = np.where(chosen, np.clip(fixed, low, high), old), np.where(chosen, edf, 0.0)
         far = chosen & (np.abs(np.log(np.where(chosen, new / old, 1.0))) > np.log(_SHORTEST))
@@ -242,12 +270,13 @@ class _Fit:
             self.value = self.row_loss + self._penalty_value(self.a, self.b)
         return moved
 
+    def _variances(self) -> Array:
+        """Return (m, p) the variances of `a`."""
+        return np.asarray(np.einsum("mpp->mp", self.inverse_a))
+
     def _weighted(self, values: Array) -> Array:
         """Return (m, 2, parents) the sums of values (m, 2, p) of curves, weighted by their roughness."""
-        rough = self.problem.blocks
-        return np.asarray(
-            np.einsum("mck,msck->msc", rough, values[:, :, 1:].reshape(len(rough), 2, *rough.shape[1:]))
-        )
+        return np.asarray(np.matmul(values, self.problem.roughness.transpose(0, 2, 1)))
 
     def _write(self, done: Mask, converged: bool) -> None:
         if not done.any():
@@ -261,13 +290,18 @@ class _Fit:
         found.mean[to] = self.normal[done]
         found.spread[to] = self.gram[done]
         found.spread.reshape(len(found.spread), -1)[to[:, None], np.arange(p) * (p + 1)] += self.penalty[done][:, 1]
-        rest = ~done
-        self.problem, self.where = self.problem.take(rest), self.where[rest]
-        for name in _PER_MODEL:
-            setattr(self, name, getattr(self, name)[rest])
+        vars(self).update(vars(self._taken(np.flatnonzero(~done))))
+
+    def _taken(self, some: Index) -> Self:
+        """Return the loop with some of the models only."""
+        other = copy(self)
+        other.problem, other.where = self.problem.take(some), self.where[some]
+        for name in (*self.per_model, *self.found_at):
+            setattr(other, name, getattr(self, name)[some])
+        return other
 
 
-def _inverse(matrices: Array) -> Array:
+def inverses(matrices: Array) -> Array:
     """Return the inverses of information matrices; directions that hardly any row informs about stay where they are."""
     scale = 1.0 / np.sqrt(np.maximum(np.einsum("mpp->mp", matrices), _TINY))
     both = scale[:, :, None] * scale[:, None, :]

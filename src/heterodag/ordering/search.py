@@ -95,19 +95,14 @@ def search_mechanisms(
 
     On the rows of the first level the search starts from a greedy graph, and where noise looks normal from the order by
     normality as well; the better result goes on to more rows. Natural curves are admitted if they explain variables of
-    that result much better than what stood before.
+    the greedy graph much better than what stood before.
     """
-    few, allowed = scores.sample(LEVELS[0]), respected(knowledge)
-    found = _best_start(few, by_normality, knowledge)
-    if found is None:
+    allowed = respected(knowledge)
+    try:
+        scores, choices, begun = _admitted(scores, by_normality, knowledge)
+    except OutOfTime:
         return scores, search_order(scores, by_normality, {}, knowledge, MECHANISM_LEVELS)
-    start, begun = found
-    with suppress(OutOfTime):
-        wider = _with_natural_curves(scores.fitter)
-        if wider is not None and _helps(wider, few, start.state):
-            scores = LocalScores(scores.table, wider, scores.work)
-            start = search_order(scores, start.state.order, start.state.parents, knowledge, LEVELS[:1]) or start
-    choices, state = start.choices, surest_state(start.choices, start.state, allowed)
+    few, state = choices.scores, surest_state(choices, _best_start(choices, begun, by_normality, allowed), allowed)
     with suppress(OutOfTime), scores.work.part(0.7, 1.0):
         for level in MECHANISM_LEVELS[1:]:
             if few.n_rows < scores.n_rows:
@@ -122,23 +117,35 @@ def search_mechanisms(
     return scores, Search(replace(state, order=order), choices, _score(choices, begun), complete)
 
 
+def _admitted(
+    scores: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
+) -> tuple[LocalScores, ParentChoices, State]:
+    """Return the scores, with natural curves if they explain a greedy graph better, the choices on few rows, that graph."""
+    choices = order_choices(scores.sample(LEVELS[0]), knowledge)
+    with scores.work.part(0.0, 0.1):
+        begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
+        wider = _with_natural_curves(scores.fitter)
+        if wider is not None and _helps(wider, choices.scores, begun):
+            scores = LocalScores(scores.table, wider, scores.work)
+            choices = order_choices(scores.sample(LEVELS[0]), knowledge)
+            begun = start_state(choices, begun.order, begun.parents)
+    return scores, choices, begun
+
+
 def _best_start(
-    few: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
-) -> tuple[Search, State] | None:
-    """Return the best result of the searches on few rows, and where they began; None if time was over before."""
-    choices, allowed, work = order_choices(few, knowledge), respected(knowledge), few.work
-    try:
-        with work.part(0.0, 0.1):
-            begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
-    except OutOfTime:
-        return None
+    choices: ParentChoices, begun: State, by_normality: Sequence[int], allowed: Callable[[list[int]], bool]
+) -> State:
+    """Return the best result of the searches on few rows; where natural curves stand, a second one is not worth its time."""
+    few, work = choices.scores, choices.scores.work
     with work.part(0.1, 0.5):
         best = refine_order(choices, begun, allowed)
+    if isinstance(few.fitter, CompetingFitter) and few.fitter.natural_curves:
+        return best
     if 2 * sum(fit.noise is None for fit in few.fits(best.parents.items())) > few.d:
         with suppress(OutOfTime), work.part(0.5, 0.7):
             other = refine_order(choices, start_state(choices, [*by_normality], {}), allowed)
             best = min(best, other, key=lambda state: state.total)
-    return Search(best, choices, begun.total, not work.over), begun
+    return best
 
 
 def _with_natural_curves(fitter: Fitter) -> Fitter | None:

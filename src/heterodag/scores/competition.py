@@ -6,26 +6,27 @@ fitted to e (`core.densities`), if that is more than its price. The Gaussian est
 consistent whatever the noise. Both sides of a likelihood ratio then lack what full maximum likelihood would add, and under
 the null hypothesis the ratio is stochastically smaller than its chi-square: tests keep their level.
 
-Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, the natural form where
-the spread moves (else both forms are the same). Natural curves cost ten times the others and are needed only where
-several parents act on both natural parameters by curves; `natural_curves` admits them, and `ordering.search` decides.
+Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, with more basis columns
+for parents whose waves are fast or whose curve takes all the columns it has. The natural form is fitted where the spread
+moves (else both forms are the same). Natural curves cost several times the others and are needed only where several parents
+act on both natural parameters by curves; `natural_curves` admits them, and `ordering.search` decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, row_derivatives
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Mask, row_derivatives
 from heterodag.core.table import Table
-from heterodag.scores.curves import CurveFitter, line_part
+from heterodag.scores.curves import line_part
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.noise_choice import with_noise
-from heterodag.scores.smooth import Batch, basis_width, promises
+from heterodag.scores.smooth import Batch, Fitted, basis_width, fast_waves, promises, wide_width
 
 #: The natural form is tried where parents contribute more than this to the spread (nats, Wald).
 _MOVING = 10.0
@@ -74,57 +75,36 @@ class CompetingFitter:
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
         """Fit models that have the same number of parents."""
         rivals, natural = _Rivals(table, len(keys)), list(range(len(keys)))
+        batch, curves = Batch.of(table, keys, starts), self.curves and len(keys[0][1]) > 0
+        fast = np.zeros(batch.widths.shape, dtype=bool)
         if LOCATION_SCALE in self.forms:
-            batch = Batch.of(table, keys, starts)
             lines = batch.lines(effort)
-            rivals.add(lines.fits, lines.residuals)
-            if self.curves:
-                self._add_curves(rivals, batch, batch.bent(lines), effort)
+            rivals.add(lines, natural)
+            if curves:
+                fast = fast_waves(table, keys, [first for first, _ in lines.derivatives()])
+                for part, of in _designs(batch, starts, batch.bent(lines) & ~np.any(fast, axis=1), fast):
+                    narrow = part.curves(effort)
+                    rivals.add(narrow, of)
+                    fast[of] = narrow.full(basis_width(table.shape[0]))
+                for part, of in _designs(batch, starts, np.asarray(fast.any(axis=1)), fast):
+                    rivals.add(part.curves(effort), of)
             natural = rivals.with_moving_spread()
         if NATURAL in self.forms and natural:
-            self._add_natural(rivals, table, keys, starts, effort, natural)
+            lines = _natural_lines(table, [keys[i] for i in natural], [starts[i] for i in natural], effort)
+            rivals.add(lines, natural)
+            if curves and self.natural_curves:
+                if LOCATION_SCALE not in self.forms:
+                    fast = fast_waves(table, keys, [first for first, _ in _derivatives(table, lines.fits)])
+                for part, of in _designs(batch, starts, np.isin(np.arange(len(keys)), natural), fast):
+                    rivals.add(part.natural_curves(effort), of)
         return rivals.best(self.noise)
-
-    @staticmethod
-    def _add_curves(rivals: _Rivals, batch: Batch, bent: list[int], effort: Effort) -> None:
-        """Fit curves in location-scale form, with more and more columns where they take all they have."""
-        curves = batch.curves(effort, bent)
-        rivals.add(curves.fits, curves.residuals, bent)
-        some, wider = batch.wider(bent, curves)
-        while wider is not None:
-            every = list(range(len(some)))
-            curves = wider.curves(effort, every)
-            rivals.add(curves.fits, curves.residuals, some)
-            places, wider = wider.wider(every, curves)
-            some = [some[i] for i in places]
-
-    def _add_natural(
-        self,
-        rivals: _Rivals,
-        table: Table,
-        keys: Sequence[Key],
-        starts: Sequence[Fit | None],
-        effort: Effort,
-        of: list[int],
-    ) -> None:
-        some, known = [keys[i] for i in of], [starts[i] for i in of]
-        straight = [line_part(start) if isinstance(start, LinearFit) else None for start in known]
-        rivals.add(LineFitter(NATURAL).fit(table, some, straight, effort), None, of)
-        if self.curves and self.natural_curves and keys[0][1]:
-            natural = [start if start is not None and start.form is NATURAL else None for start in known]
-            # The accuracy of a round, a tenth of a nat at 1,000 rows, is what the others have in a search.
-            own = effort if effort is Effort.FINAL else Effort.ROUND
-            fits = CurveFitter(NATURAL).fit(table, some, natural, own)
-            rivals.add([replace(fit, effort=effort) for fit in fits], None, of)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
-        first, second = (np.empty((2 * len(fits), table.shape[0])) for _ in range(2))
-        every = slice(None)
-        for i, fit in enumerate(fits):
-            rows = row_derivatives(fit.form, table.take([fit.target], every), *fit.predictors(table, every))
-            own = slice(2 * i, 2 * i + 2)
-            first[own], second[own] = np.concatenate([rows.A, rows.s]), np.concatenate([rows.AA, rows.ss])
+        (first, second), (slope, bend) = _derivatives(table, fits)
+        first, second = (
+            np.stack(pair, axis=1).reshape(2 * len(fits), -1) for pair in ((first, slope), (second, bend))
+        )
         return promises(table, first, second, self.curves)
 
     def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
@@ -138,6 +118,33 @@ class CompetingFitter:
         return drop_mechanisms(self, table, key, tested)
 
 
+def _derivatives(table: Table, fits: Sequence[Fit]) -> list[tuple[Array, Array]]:
+    """Return, for both predictors, first and second derivatives (models, n) of the rows' losses."""
+    out, every = np.empty((2, 2, len(fits), table.shape[0])), slice(None)
+    for i, fit in enumerate(fits):
+        rows = row_derivatives(fit.form, table.take([fit.target], every), *fit.predictors(table, every))
+        out[0, 0, i], out[0, 1, i], out[1, 0, i], out[1, 1, i] = rows.A[0], rows.AA[0], rows.s[0], rows.ss[0]
+    return [(out[0, 0], out[0, 1]), (out[1, 0], out[1, 1])]
+
+
+def _natural_lines(table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> Fitted:
+    straight = [line_part(start) if isinstance(start, LinearFit) else None for start in starts]
+    fits = [fit for fit in LineFitter(NATURAL).fit(table, keys, straight, effort) if isinstance(fit, LinearFit)]
+    return Fitted(fits, np.array([fit.residuals(table) for fit in fits]))
+
+
+def _designs(batch: Batch, starts: Sequence[Fit | None], some: Mask, fast: Mask) -> Iterator[tuple[Batch, list[int]]]:
+    """Yield designs of some models, and which they are: wider ones apart, where parents need more columns."""
+    table, keys = batch.table, batch.keys
+    for own, wide in ((some & ~fast.any(axis=1), False), (some & fast.any(axis=1), True)):
+        of = np.flatnonzero(own).tolist()
+        if of and wide:
+            widths = np.where(fast[of], wide_width(table.shape[0]), batch.widths[of])
+            yield Batch.of(table, [keys[i] for i in of], [starts[i] for i in of], widths), of
+        elif of:
+            yield batch.take(of), of
+
+
 class _Rivals:
     """The models that stand for every key, and the choice among them."""
 
@@ -145,11 +152,11 @@ class _Rivals:
         self.table, self.fits, self.rows, self.owner = table, list[LinearFit](), list[Array](), list[int]()
         self.keys = keys
 
-    def add(self, fits: Sequence[Fit], residuals: Array | None, of: Sequence[int] | None = None) -> None:
-        """Let models stand, of all keys or of some."""
-        self.fits += [fit for fit in fits if isinstance(fit, LinearFit)]
-        self.rows += [fit.residuals(self.table) for fit in fits] if residuals is None else list(residuals)
-        self.owner += range(len(fits)) if of is None else of
+    def add(self, fitted: Fitted, of: Sequence[int]) -> None:
+        """Let models of some keys stand."""
+        self.fits += fitted.fits
+        self.rows += list(fitted.residuals)
+        self.owner += of
 
     def with_moving_spread(self) -> list[int]:
         """Return the keys that have a model whose spread the parents move."""

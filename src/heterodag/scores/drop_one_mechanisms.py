@@ -51,7 +51,7 @@ def drop_mechanisms(fitter: CompetingFitter, table: Table, key: Key, tested: Seq
 
 def _without_side(batch: Batch, place: int, side: int, curves: bool) -> float:
     """Return the p-value of the hypothesis that a parent has no part in the mean (side 0) or in the spread (1)."""
-    fit = batch.curves(Effort.FINAL, [0], closed=(side, place)).fits[0]
+    fit = batch.curves(Effort.FINAL, closed=(side, place)).fits[0]
     tested = smooth_basis(batch.table, fit.parents[place])[1][: _TESTED if curves else 1]
     scores = efficient_rows(fit, batch.table, tested, side, place)
     total = scores.sum(axis=1)

@@ -17,6 +17,9 @@ from heterodag.scores.local import LocalScores
 
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3
+#: Share of what a parent takes away that another variable's score test must promise to be tried in its place. Where fits are
+#: cheap (lines, curves of one form) all are tried.
+MADE_UP = 0.2
 #: Scores closer than this (nats) count as equal.
 EQUAL = 0.05
 
@@ -137,9 +140,11 @@ class ParentChoices:
         ranked = sorted((self._score(j, some), some) for some in others)
         return ranked[0][1] if ranked and ranked[0][0] < self._score(j, parents) - EQUAL else parents
 
+    def _tried(self, j: int, parents: Parents, allowed: int) -> list[int]:
+        return [i for i in self.promising((j, parents)) if allowed >> i & 1][: self.trials]
+
     def _larger(self, j: int, parents: Parents, allowed: int) -> list[Parents]:
-        tried = [i for i in self.promising((j, parents)) if allowed >> i & 1][: self.trials]
-        return [tuple(sorted((*parents, i))) for i in tried]
+        return [tuple(sorted((*parents, i))) for i in self._tried(j, parents, allowed)]
 
     def _smaller(self, j: int, parents: Parents) -> list[Parents]:
         """Return the sets without one of the parents that contribute least."""
@@ -148,6 +153,11 @@ class ParentChoices:
         return [parents[:i] + parents[i + 1 :] for i in free[: self.trials]]
 
     def _exchanged(self, j: int, parents: Parents, smaller: list[Parents], allowed: int) -> list[Parents]:
-        """Return sets in which one parent gives way to another variable."""
-        sets = {larger for some in smaller for larger in self._larger(j, some, allowed)[:TRIALS]}
+        """Return sets in which one parent gives way to another variable that promises a share of what it took away."""
+        share = 0.0 if self.scores.fitter.estimates else MADE_UP
+        sets, (now, *without) = set[Parents](), self.scores.losses((j, some) for some in (parents, *smaller))
+        for some, loss in zip(smaller, without, strict=True):
+            gains = self.scores.gains((j, some))
+            made_up = [i for i in self._tried(j, some, allowed)[:TRIALS] if gains[i] > share * (loss - now)]
+            sets |= {tuple(sorted((*some, i))) for i in made_up}
         return sorted(sets - {parents})

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heterodag.core.gaussian import LOCATION_SCALE, Array
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, Mask
 from heterodag.core.location_scale import CLOSED, FIRST_STRENGTH, SmoothProblem, SmoothSolution, fit_smoothly
+from heterodag.core.natural_curves import fit_natural_curves
 from heterodag.core.splines import ColumnSpline, SplineBasis
 from heterodag.core.table import Table
 from heterodag.core.wald import wald_gains
@@ -18,13 +19,15 @@ from heterodag.scores.spline_design import basis_columns, spline_of
 
 #: Basis columns per parent, its line included: at most this many, fewer with few rows.
 MOST_COLUMNS, _PER_ROOT = 8, 1.2
-#: A curve with more effective coefficients than this share of its columns gets twice as many columns, up to so many.
-_FULL, _WIDEST = 0.9, 32
+#: The same where waves are fast, or a curve has more effective coefficients than this share of the columns above.
+MOST_WIDE_COLUMNS, _WIDE_PER_ROOT, FULL = 24, 2.4, 0.9
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
 #: Curves are fitted when their scores, after lines, exceed chance by this many standard deviations.
 ASKED = 3.0
+#: The same for waves faster than the narrow basis has.
+FAST = 5.0
 #: A new parent's curves count from this many standard deviations above chance, so many nats for each.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
 #: Curves with fewer effective coefficients than this in either predictor are lines.
@@ -38,136 +41,174 @@ def basis_width(n: int) -> int:
     return int(np.clip(round(_PER_ROOT * n ** (1 / 3)), 3, MOST_COLUMNS))
 
 
+def wide_width(n: int) -> int:
+    """Return the number of basis columns where waves are fast."""
+    return int(np.clip(round(_WIDE_PER_ROOT * n ** (1 / 3)), 3, MOST_WIDE_COLUMNS))
+
+
 def smooth_basis(table: Table, column: int, width: int | None = None) -> tuple[ColumnSpline, Array]:
-    """Return the basis of one column and its values at the rows of the table; of `basis_width` columns by default."""
+    """Return the basis of one column and its values at the rows of the table."""
     width = basis_width(table.shape[0]) if width is None else width
     return spline_of(table, column, width), basis_columns(table, column, width)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted models with their residuals and log precisions (models, n)."""
+    """Fitted models with their residuals and, in location-scale form, log precisions (models, n)."""
 
     fits: list[LinearFit]
     residuals: Array
-    log_precision: Array
+    log_precision: Array | None = None
+
+    def derivatives(self) -> list[tuple[Array, Array]]:
+        """Return first and second derivatives of the rows' losses by mean and log precision in location-scale form."""
+        assert self.log_precision is not None
+        h, e = np.exp(0.5 * self.log_precision), self.residuals
+        return [(h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))]
+
+    def full(self, width: int) -> Mask:
+        """Return (models, parents) whether a parent's curves take nearly all of their `width` basis columns."""
+        return np.array([np.max(fit.edf, axis=0) > FULL * (width - 1) for fit in self.fits if fit.edf is not None])
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Models with the same number of parents, their designs (`width` columns per parent), and what their starts know."""
+    """Models with the same number of parents, their designs, and what their starts know.
+
+    `first` and `widths` (models, parents) say where the basis columns of a parent begin, and how many there are.
+    """
 
     table: Table
     keys: Sequence[Key]
-    width: int
+    first: Index
+    widths: Index
     problem: SmoothProblem
     b: Array
     strengths: Array
 
     @classmethod
-    def of(cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], width: int | None = None) -> Batch:
-        """Make the designs of several models."""
-        n, k = table.shape[0], len(keys[0][1])
-        width = basis_width(n) if width is None else width
-        p = 1 + k * width
-        Z, roughness = np.zeros((len(keys), p, n)), np.zeros((len(keys), p))
+    def of(
+        cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], widths: Index | None = None
+    ) -> Batch:
+        """Make the designs of several models; `widths` are the narrow ones if not given."""
+        n, m, k = table.shape[0], len(keys), len(keys[0][1])
+        widths = np.full((m, k), basis_width(n)) if widths is None else widths
+        first = 1 + np.cumsum(widths, axis=1) - widths
+        p = 1 + int(widths.sum(axis=1).max())
+        Z, roughness, ridge = np.zeros((m, p, n)), np.zeros((m, k, p)), np.zeros((m, 2, p))
         Z[:, 0] = 1.0
-        b, strengths = np.zeros((len(keys), p)), np.full((len(keys), 2, k), FIRST_STRENGTH)
+        b, strengths = np.zeros((m, p)), np.full((m, 2, k), FIRST_STRENGTH)
         for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
             for place, parent in enumerate(key[1]):
-                spline, columns = smooth_basis(table, parent, width)
-                own = slice(1 + place * width, 1 + place * width + len(columns))
-                Z[i, own], roughness[i, own] = columns, spline.roughness
+                spline, columns = smooth_basis(table, parent, int(widths[i, place]))
+                own = slice(first[i, place], first[i, place] + len(columns))
+                Z[i, own], roughness[i, place, own] = columns, spline.roughness
+            ridge[i, :, first[i]] = ridge_strength(n)
             if isinstance(start, LinearFit):
-                _take_over(start, key, table, width, b[i], strengths[i])
-        ridge = np.zeros((len(keys), 2, p))
-        ridge[:, :, 1::width] = ridge_strength(n)
-        problem = SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness, k)
-        return cls(table, keys, width, problem, b, strengths)
+                _take_over(start, key, table, (first[i], widths[i]), b[i], strengths[i])
+        problem = SmoothProblem(Z, table.take([j for j, _ in keys]), ridge, roughness)
+        return cls(table, keys, first, widths, problem, b, strengths)
 
-    def wider(self, of: Sequence[int], fitted: Fitted) -> tuple[list[int], Batch | None]:
-        """Return which models have a curve that takes all its columns, and these with twice as many; None if none has."""
-        full = [
-            k for k, fit in enumerate(fitted.fits) if fit.edf is not None and fit.edf.max() > _FULL * (self.width - 1)
-        ]
-        if not full or 2 * self.width > _WIDEST:
-            return [], None
-        some = [of[k] for k in full]
-        starts = [fitted.fits[k] for k in full]
-        return some, Batch.of(self.table, [self.keys[i] for i in some], starts, 2 * self.width)
+    def take(self, some: Sequence[int]) -> Batch:
+        """Return some of the models."""
+        if len(some) == len(self.keys):
+            return self
+        at = np.asarray(some, dtype=np.intp)
+        return Batch(
+            self.table, [self.keys[i] for i in some], self.first[at], self.widths[at], self.problem.take(at),
+            self.b[at], self.strengths[at],
+        )  # fmt: skip
+
+    def straight(self) -> Batch:
+        """Return the models without curves."""
+        problem, m, k = self.problem, *self.first.shape
+        at = np.arange(m)[:, None], np.column_stack([np.zeros(m, np.intp), self.first])
+        lines = SmoothProblem(
+            problem.Z[at], problem.Y, problem.ridge.transpose(0, 2, 1)[at].transpose(0, 2, 1), np.zeros((m, k, k + 1))
+        )
+        first = np.tile(np.arange(1, k + 1), (m, 1))
+        return Batch(self.table, self.keys, first, np.ones_like(first), lines, self.b[at], np.full((m, 2, k), np.inf))
 
     def lines(self, effort: Effort) -> Fitted:
         """Fit straight lines in mean and spread."""
-        problem, some = self.problem, np.r_[0, 1 : self.b.shape[1] : self.width]
-        straight = SmoothProblem(
-            problem.Z[:, some], problem.Y, problem.ridge[:, :, some], problem.roughness[:, some], problem.parents
-        )
-        return self._fit(straight, self.b[:, some], np.full_like(self.strengths, np.inf), effort, self.keys)
+        straight = self.straight()
+        return straight._fit(straight.problem, straight.b, straight.strengths, effort)
 
-    def curves(self, effort: Effort, of: Sequence[int], closed: tuple[int, int] | None = None) -> Fitted:
-        """Fit curves in mean and spread for some of the models.
+    def curves(self, effort: Effort, closed: tuple[int, int] | None = None) -> Fitted:
+        """Fit curves in mean and spread.
 
         `closed`, if given, is a predictor (0 for the mean, 1 for the spread) and the place of a parent without part in it.
         """
-        problem = self.problem if len(of) == len(self.keys) else self.problem.take(np.asarray(of, dtype=np.intp))
-        strengths = self.strengths[of]
+        problem, strengths = self.problem, self.strengths
         if closed is not None:
-            (side, place), ridge = closed, problem.ridge.copy()
-            ridge[:, side, 1 + place * self.width : 1 + (place + 1) * self.width] = CLOSED
+            (side, place), ridge, strengths = closed, problem.ridge.copy(), strengths.copy()
+            for i, (first, width) in enumerate(zip(self.first[:, place], self.widths[:, place], strict=True)):
+                ridge[i, side, first : first + width] = CLOSED
             problem, strengths[:, side, place] = replace(problem, ridge=ridge), np.inf
-        return self._fit(problem, self.b[of], strengths, effort, [self.keys[i] for i in of])
+        return self._fit(problem, self.b, strengths, effort)
 
-    def bent(self, lines: Fitted) -> list[int]:
+    def natural_curves(self, effort: Effort) -> Fitted:
+        """Fit curves in the natural form, from none."""
+        ridge = self.problem.ridge.copy()
+        ridge[:, 0, 0] = ridge_strength(self.table.shape[0])  # this intercept competes with the location
+        problem, strengths = replace(self.problem, ridge=ridge), np.full_like(self.strengths, FIRST_STRENGTH)
+        return self._fit(problem, np.zeros_like(self.b), strengths, effort, NATURAL)
+
+    def bent(self, lines: Fitted) -> Mask:
         """Return which models' residuals, after lines, ask for curves (score test)."""
         problem = self.problem
-        if self.width < 2:
-            return []
-        h, e = np.exp(0.5 * lines.log_precision), lines.residuals
-        excess = np.full(len(self.keys), -np.inf)
-        square = problem.Z**2
-        for first, second in ((h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))):
+        excess, square = np.full(len(self.keys), -np.inf), problem.Z**2
+        for first, second in lines.derivatives():
             u = np.matmul(problem.Z, first[:, :, None])[:, :, 0]
             # What is seen in rows far off the line is too large a variance, and would hide the curves.
             v = np.matmul(square, np.stack([first**2, second], axis=2)).min(axis=2)
-            for place in range(problem.parents):
-                own = slice(2 + place * self.width, 1 + (place + 1) * self.width)
-                excess = np.maximum(excess, _deviations(u[:, own], v[:, own], problem.roughness[:, own]))
-        return np.flatnonzero(excess > ASKED).tolist()
+            for place in range(self.widths.shape[1]):
+                excess = np.maximum(excess, _deviations(u, v, problem.roughness[:, place]))
+        return np.asarray(excess > ASKED)
 
-    def _fit(self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, keys: Sequence[Key]) -> Fitted:
-        if not len(keys):
-            return Fitted([], np.empty((0, problem.Y.shape[1])), np.empty((0, problem.Y.shape[1])))
-        found = fit_smoothly(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
-        width = (b.shape[1] - 1) // max(problem.parents, 1)
-        groups = [1 + k * width + np.arange(width) for k in range(problem.parents)]
-        gains = [np.zeros((len(keys), 0))] * 2 if not groups else [
-            wald_gains(found.mean, found.a, groups), wald_gains(found.spread, found.b, groups)
-        ]  # fmt: skip
-        fits = [self._result(key, i, found, width, (gains[0][i], gains[1][i]), effort) for i, key in enumerate(keys)]
+    def _fit(
+        self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, form: Form = LOCATION_SCALE
+    ) -> Fitted:
+        fit = fit_smoothly if form is LOCATION_SCALE else fit_natural_curves
+        found = fit(problem, b, strengths, _ACCURACY[effort], _STEPS[effort])
+        gains = self._gains(found)
+        fits = [self._result(form, i, found, gains[:, i], effort) for i in range(len(self.keys))]
         return Fitted(fits, found.residuals, np.matmul(found.b[:, None, :], problem.Z)[:, 0])
 
-    def _result(
-        self, key: Key, i: int, found: SmoothSolution, width: int, gains: tuple[Array, Array], effort: Effort
-    ) -> LinearFit:
-        target, parents = key
-        splines = [spline_of(self.table, j, self.width) for j in parents]
-        curved = found.edf[i].max(axis=0) > _FLAT if width > 1 else np.zeros(len(parents), bool)
-        widths = [min(spline.width, width) if bent else 1 for spline, bent in zip(splines, curved, strict=True)]
-        rows = np.concatenate([[0], *(1 + k * width + np.arange(w) for k, w in enumerate(widths))]).astype(np.intp)
+    def _gains(self, found: SmoothSolution) -> Array:
+        """Return (2, models, parents) about what every parent contributes to mean and spread."""
+        out = np.zeros((2, *self.widths.shape))
+        for widths in np.unique(self.widths, axis=0):
+            own = (self.widths == widths).all(axis=1)
+            groups = [np.arange(width) + 1 + widths[:k].sum() for k, width in enumerate(widths)]
+            if groups:
+                out[0, own] = wald_gains(found.mean[own], found.a[own], groups)
+                out[1, own] = wald_gains(found.spread[own], found.b[own], groups)
+        return out
+
+    def _result(self, form: Form, i: int, found: SmoothSolution, gains: Array, effort: Effort) -> LinearFit:
+        (target, parents), most = self.keys[i], self.widths[i].tolist()
+        splines = [spline_of(self.table, j, max(width, 2)) for j, width in zip(parents, most, strict=True)]
+        curved = found.edf[i].max(axis=0) > _FLAT
+        widths = [min(own.width, w) if c else 1 for own, w, c in zip(splines, most, curved, strict=True)]
+        blocks = [first + np.arange(width) for first, width in zip(self.first[i], widths, strict=True)]
+        rows = np.concatenate([[0], *blocks]).astype(np.intp)
         columns = tuple(spline.leading(w) for spline, w in zip(splines, widths, strict=True))
         price = 0.5 * float(np.log(self.table.shape[0]) * found.edf[i].sum())
         return LinearFit(
-            LOCATION_SCALE, target, parents, float(found.loss[i]) + price, bool(found.converged[i]), gains[0] + gains[1],
-            effort, np.concatenate([found.a[i, rows], found.b[i, rows]]), SplineBasis(columns, tuple(widths)),
-            np.where(curved, found.strengths[i], np.inf), edf=np.where(curved, found.edf[i], 0.0),
-            spread_gain=float(gains[1].sum()),
+            form, target, parents, float(found.loss[i]) + price, bool(found.converged[i]), gains.sum(axis=0),
+            effort, np.concatenate([found.a[i, rows], found.b[i, rows], found.a[i, found.b.shape[1] :]]),
+            SplineBasis(columns, tuple(widths)), np.where(curved, found.strengths[i], np.inf),
+            edf=np.where(curved, found.edf[i], 0.0), spread_gain=float(gains[1].sum()),
         )  # fmt: skip
 
 
-def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, strengths: Array) -> None:
+def _take_over(
+    start: LinearFit, key: Key, table: Table, layout: tuple[Index, Index], b: Array, strengths: Array
+) -> None:
     """Fill in what a model of some of the parents knows: its log precision, and its strengths in location-scale form.
 
-    Curves of another table's basis are not taken over: their columns are not these.
+    Curves of another basis are not taken over: their columns are not these.
     """
     own = start.theta[start.shape.spread]
     blocks = (
@@ -178,7 +219,7 @@ def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, s
         if parent not in key[1]:
             continue
         block, place = blocks[number], key[1].index(parent)
-        first = 1 + place * width
+        first, width = int(layout[0][place]), int(layout[1][place])
         b[first] = own[block.start]
         if not isinstance(start.basis, SplineBasis) or start.strengths is None or start.form is not LOCATION_SCALE:
             continue
@@ -186,6 +227,27 @@ def _take_over(start: LinearFit, key: Key, table: Table, width: int, b: Array, s
         strengths[:, place] = np.where(np.isfinite(known), known, _FLAT_STRENGTH)
         if np.array_equal(start.basis.columns[number].roughness, spline_of(table, parent, width).roughness):
             b[first : first + block.stop - block.start] = own[block]
+
+
+def fast_waves(table: Table, keys: Sequence[Key], rows: Sequence[Array]) -> Mask:
+    """Return (models, parents) whether scores ask for faster waves of a parent than the narrow basis has.
+
+    `rows` are, for the mean and for the spread, derivatives (models, n) of the rows' losses.
+    """
+    n, parents = table.shape[0], np.array([some for _, some in keys], dtype=np.intp)
+    narrow, wide = basis_width(n), wide_width(n)
+    asked = np.zeros(parents.shape, dtype=bool)
+    for j in np.unique(parents):
+        columns = smooth_basis(table, int(j), wide)[1][narrow:]
+        if not len(columns):
+            continue
+        at, square = np.nonzero(parents == j), (columns * columns).T
+        for first in rows:
+            own = first[at[0]]
+            # The variance seen in the rows holds whatever the noise; one that heavy tails exceed would ask every time.
+            ratio = (own @ columns.T) ** 2 / np.maximum(own**2 @ square, 1e-300)
+            asked[at] |= (ratio - 1.0).sum(axis=1) > FAST * np.sqrt(2.0 * len(columns))
+    return asked
 
 
 def _deviations(u: Array, v: Array, roughness: Array) -> Array:
