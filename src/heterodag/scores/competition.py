@@ -19,19 +19,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Mask, row_derivatives
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, row_derivatives
 from heterodag.core.table import Table
 from heterodag.scores.curves import line_part
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.noise_choice import with_noise
-from heterodag.scores.smooth import Batch, Fitted, basis_width, fast_waves, promises, wide_width
+from heterodag.scores.smooth import ASKED, JOIN, Batch, Fitted, basis_width, fast_waves, promises, wide_width
 
 #: The natural form is tried where parents contribute more than this to the spread (nats, Wald).
 _MOVING = 10.0
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
+#: Models are fitted together if the largest has at most so many times the basis columns of the smallest.
+_SIMILAR = 1.5
 
 
 @dataclass(frozen=True)
@@ -76,18 +78,12 @@ class CompetingFitter:
         """Fit models that have the same number of parents."""
         rivals, natural = _Rivals(table, len(keys)), list(range(len(keys)))
         batch, curves = Batch.of(table, keys, starts), self.curves and len(keys[0][1]) > 0
-        fast = np.zeros(batch.widths.shape, dtype=bool)
+        widths = batch.widths
         if LOCATION_SCALE in self.forms:
             lines = batch.lines(effort)
             rivals.add(lines, natural)
             if curves:
-                fast = fast_waves(table, keys, [first for first, _ in lines.derivatives()])
-                for part, of in _designs(batch, starts, batch.bent(lines) & ~np.any(fast, axis=1), fast):
-                    narrow = part.curves(effort)
-                    rivals.add(narrow, of)
-                    fast[of] = narrow.full(basis_width(table.shape[0]))
-                for part, of in _designs(batch, starts, np.asarray(fast.any(axis=1)), fast):
-                    rivals.add(part.curves(effort), of)
+                widths = _add_curves(rivals, batch, starts, lines, effort)
             natural = rivals.with_moving_spread()
         if NATURAL in self.forms and natural:
             lines = _natural_lines(table, [keys[i] for i in natural], [starts[i] for i in natural], effort)
@@ -95,7 +91,8 @@ class CompetingFitter:
             if curves and self.natural_curves:
                 if LOCATION_SCALE not in self.forms:
                     fast = fast_waves(table, keys, [first for first, _ in _derivatives(table, lines.fits)])
-                for part, of in _designs(batch, starts, np.isin(np.arange(len(keys)), natural), fast):
+                    widths = np.where(fast, wide_width(table.shape[0]), widths)
+                for part, of in _designs(batch, starts, np.array(natural), widths):
                     rivals.add(part.natural_curves(effort), of)
         return rivals.best(self.noise)
 
@@ -133,16 +130,37 @@ def _natural_lines(table: Table, keys: Sequence[Key], starts: Sequence[Fit | Non
     return Fitted(fits, np.array([fit.residuals(table) for fit in fits]))
 
 
-def _designs(batch: Batch, starts: Sequence[Fit | None], some: Mask, fast: Mask) -> Iterator[tuple[Batch, list[int]]]:
-    """Yield designs of some models, and which they are: wider ones apart, where parents need more columns."""
-    table, keys = batch.table, batch.keys
-    for own, wide in ((some & ~fast.any(axis=1), False), (some & fast.any(axis=1), True)):
-        of = np.flatnonzero(own).tolist()
-        if of and wide:
-            widths = np.where(fast[of], wide_width(table.shape[0]), batch.widths[of])
-            yield Batch.of(table, [keys[i] for i in of], [starts[i] for i in of], widths), of
-        elif of:
+def _add_curves(rivals: _Rivals, batch: Batch, starts: Sequence[Fit | None], lines: Fitted, effort: Effort) -> Index:
+    """Fit curves where the residuals of lines ask for them; return (models, parents) how many basis columns each got."""
+    wide = wide_width(batch.table.shape[0])
+    fast = fast_waves(batch.table, batch.keys, [first for first, _ in lines.derivatives()])
+    asked = np.where(fast, np.inf, batch.bent(lines))
+    widths = np.where(fast, wide, np.where(asked > JOIN, batch.widths, 1))
+    some = np.flatnonzero(asked.max(axis=1) > ASKED)
+    full = np.zeros(widths.shape, dtype=bool)
+    for part, of in _designs(batch, starts, some, widths):
+        fitted = part.curves(effort)
+        rivals.add(fitted, of)
+        full[of] = fitted.full(part.widths) & (part.widths < wide)
+    widths = np.where(full, wide, widths)
+    for part, of in _designs(batch, starts, np.flatnonzero(full.any(axis=1)), widths):
+        rivals.add(part.curves(effort), of)
+    return widths
+
+
+def _designs(
+    batch: Batch, starts: Sequence[Fit | None], some: Index, widths: Index
+) -> Iterator[tuple[Batch, list[int]]]:
+    """Yield designs of some models with so many basis columns (models, parents), those of similar size together."""
+    left = some[np.argsort(widths[some].sum(axis=1), kind="stable")]
+    while len(left):
+        size = widths[left].sum(axis=1)
+        together = size <= _SIMILAR * size[0]
+        of, left = np.sort(left[together]).tolist(), left[~together]
+        if (widths[of] == batch.widths[of]).all():
             yield batch.take(of), of
+        else:
+            yield Batch.of(batch.table, [batch.keys[i] for i in of], [starts[i] for i in of], widths[of]), of
 
 
 class _Rivals:

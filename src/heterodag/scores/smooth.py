@@ -26,6 +26,8 @@ _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
 #: Curves are fitted when their scores, after lines, exceed chance by this many standard deviations.
 ASKED = 3.0
+#: In a model that gets curves, parents get them from so many standard deviations; the others stay lines.
+JOIN = 1.0
 #: The same for waves faster than the narrow basis has.
 FAST = 5.0
 #: A new parent's curves count from this many standard deviations above chance, so many nats for each.
@@ -66,9 +68,10 @@ class Fitted:
         h, e = np.exp(0.5 * self.log_precision), self.residuals
         return [(h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))]
 
-    def full(self, width: int) -> Mask:
-        """Return (models, parents) whether a parent's curves take nearly all of their `width` basis columns."""
-        return np.array([np.max(fit.edf, axis=0) > FULL * (width - 1) for fit in self.fits if fit.edf is not None])
+    def full(self, widths: Index) -> Mask:
+        """Return (models, parents) whether a parent's curves take nearly all of their basis columns, so many each."""
+        edf = np.array([np.zeros(widths.shape[1]) if fit.edf is None else fit.edf.max(axis=0) for fit in self.fits])
+        return np.asarray((widths > 1) & (edf > FULL * (widths - 1)))
 
 
 @dataclass(frozen=True)
@@ -100,9 +103,10 @@ class Batch:
         b, strengths = np.zeros((m, p)), np.full((m, 2, k), FIRST_STRENGTH)
         for i, (key, start) in enumerate(zip(keys, starts, strict=True)):
             for place, parent in enumerate(key[1]):
-                spline, columns = smooth_basis(table, parent, int(widths[i, place]))
-                own = slice(first[i, place], first[i, place] + len(columns))
-                Z[i, own], roughness[i, place, own] = columns, spline.roughness
+                width = int(widths[i, place])
+                spline, columns = smooth_basis(table, parent, None if width == 1 else width)
+                own = slice(first[i, place], first[i, place] + len(columns[:width]))
+                Z[i, own], roughness[i, place, own] = columns[:width], spline.roughness[:width]
             ridge[i, :, first[i]] = ridge_strength(n)
             if isinstance(start, LinearFit):
                 _take_over(start, key, table, (first[i], widths[i]), b[i], strengths[i])
@@ -154,17 +158,18 @@ class Batch:
         problem, strengths = replace(self.problem, ridge=ridge), np.full_like(self.strengths, FIRST_STRENGTH)
         return self._fit(problem, np.zeros_like(self.b), strengths, effort, NATURAL)
 
-    def bent(self, lines: Fitted) -> Mask:
-        """Return which models' residuals, after lines, ask for curves (score test)."""
+    def bent(self, lines: Fitted) -> Array:
+        """Return (models, parents) by how many standard deviations residuals, after lines, ask for curves (score test)."""
         problem = self.problem
-        excess, square = np.full(len(self.keys), -np.inf), problem.Z**2
+        excess, square = np.full(self.widths.shape, -np.inf), problem.Z**2
         for first, second in lines.derivatives():
             u = np.matmul(problem.Z, first[:, :, None])[:, :, 0]
             # What is seen in rows far off the line is too large a variance, and would hide the curves.
             v = np.matmul(square, np.stack([first**2, second], axis=2)).min(axis=2)
             for place in range(self.widths.shape[1]):
-                excess = np.maximum(excess, _deviations(u, v, problem.roughness[:, place]))
-        return np.asarray(excess > ASKED)
+                own = _deviations(u, v, problem.roughness[:, place])
+                excess[:, place] = np.maximum(excess[:, place], own)
+        return excess
 
     def _fit(
         self, problem: SmoothProblem, b: Array, strengths: Array, effort: Effort, form: Form = LOCATION_SCALE
@@ -188,7 +193,7 @@ class Batch:
 
     def _result(self, form: Form, i: int, found: SmoothSolution, gains: Array, effort: Effort) -> LinearFit:
         (target, parents), most = self.keys[i], self.widths[i].tolist()
-        splines = [spline_of(self.table, j, max(width, 2)) for j, width in zip(parents, most, strict=True)]
+        splines = [smooth_basis(self.table, j, None if w == 1 else w)[0] for j, w in zip(parents, most, strict=True)]
         curved = found.edf[i].max(axis=0) > _FLAT
         widths = [min(own.width, w) if c else 1 for own, w, c in zip(splines, most, curved, strict=True)]
         blocks = [first + np.arange(width) for first, width in zip(self.first[i], widths, strict=True)]
