@@ -18,13 +18,13 @@ from heterodag.errors import (
 )
 from heterodag.estimators.assumptions import doubts, doubts_of_mechanisms, not_normal
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
-from heterodag.estimators.mechanisms import mechanism_table
+from heterodag.estimators.mechanisms import mechanism_table, target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.io.inputs import check_data, column_labels
-from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
+from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
-from heterodag.ordering.directions import OPEN_BELOW, direction_nats
+from heterodag.ordering.directions import OPEN_BELOW, direction_evidence
 from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
@@ -108,6 +108,11 @@ class HOST(GraphEstimator):
     mechanisms_ : DataFrame with a row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
+    rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
+    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to the rows in which the
+        cause or the effect was set: the fall of the evidence, for the same two graphs, when these rows are left out.
+    targets_ : DataFrame; with shifts or unknown targets only: condition, variable, kind ("shift" or "unknown"), pvalue
+        and nats of the effect of the condition on the variable, and acts, whether it is part of the variable's model.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -177,7 +182,7 @@ class HOST(GraphEstimator):
         }  # fmt: skip
         return cls(**(settings | changes))
 
-    def fit(self, X: Any, y: None = None) -> HOST:
+    def fit(self, X: Any, y: None = None, interventions: Any = None) -> HOST:
         """Learn the order and the graph.
 
         Parameters
@@ -186,6 +191,11 @@ class HOST(GraphEstimator):
             Continuous observations, one column a variable; names are kept.
         y : ignored
             For compatibility with scikit-learn.
+        interventions : optional
+            Which variables were set from outside in which rows: (n, d) values True and False, as an array or as a frame
+            with columns of `X`; or a list with one entry per row, None, a column, or several; or `Interventions`, which
+            knows conditions, shifts and unknown targets too. A variable's model is fitted on the rows in which it was not
+            set.
 
         Returns
         -------
@@ -200,67 +210,70 @@ class HOST(GraphEstimator):
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
             Work(self.n_jobs, limit, bar, "HOST") as work,
         ):
-            array, names = self._read(X)
-            knowledge = resolved(self.prior_knowledge, names, array.shape[1])
-            scores = settings.scores.make(array, seed, work)
+            study = read_study(X, interventions, self.prior_knowledge, self.missing)
+            self._remember(study.d, study.own_names)
+            scores = settings.scores.make(study.array, seed, work, study.experiments)
             with work.part(0.0, _EDGES_FROM):
-                found = find_order(scores, names, settings, knowledge)
+                found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
-                graph = self._find_graph(array, names, seed, found, knowledge)
-            self._store(found, graph)
+                graph = self._find_graph(study, seed, found)
+            self._store(found, graph, study)
             with work.part(_DIRECTIONS_FROM, ALMOST):
-                self._describe(found, graph, knowledge)
+                self._describe(found, graph, study)
             with suppress(OutOfTime):  # warnings that need further fits are left out then
-                self._warn(names, found, graph)
+                self._warn(study, found, graph)
             work.report(1.0)
         return self
 
-    def _find_graph(
-        self,
-        array: Array,
-        names: list[str] | None,
-        seed: np.random.SeedSequence,
-        found: FoundOrder,
-        knowledge: ResolvedKnowledge | None,
-    ) -> DAGResult:
+    def _find_graph(self, study: Study, seed: np.random.SeedSequence, found: FoundOrder) -> DAGResult:
         parents = {} if found.search is None else found.search.state.parents
         problem = EdgeProblem(
-            array, found.result.order, edge_candidates(found.result.order, knowledge), seed, self.n_jobs,
-            found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(knowledge),
-            FoundModels(found.scores, parents, found.plausibility),
+            study.array, found.result.order, edge_candidates(found.result.order, study.knowledge), seed, self.n_jobs,
+            found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(study.knowledge),
+            FoundModels(found.scores, parents, found.plausibility), study.experiments,
         )  # fmt: skip
-        return find_dag(problem, self.selection, float(self.alpha), self.correction, names, knowledge)
+        return find_dag(problem, self.selection, float(self.alpha), self.correction, study.names, study.knowledge)
 
-    def _store(self, found: FoundOrder, graph: DAGResult) -> None:
-        order = found.result
+    def _store(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
+        order, graph = found.result.of_first(study.d, study.own_names), graph.of_first(study.d, study.own_names)
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self._set_or_forget("refinement_", None if found.search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("nats", "mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
-    def _describe(self, found: FoundOrder, graph: DAGResult, knowledge: ResolvedKnowledge | None) -> None:
-        """Tell how sure each arrow is, and which mechanism every variable got."""
-        nats = None
+    def _describe(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
+        """Tell how sure each arrow is, which mechanism every variable got, and what experiments did."""
+        nats, due = None, None
         if found.search is not None:
-            edges = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency)]
+            edges = [(int(i), int(j)) for i, j in np.argwhere(self.adjacency_)]
             last = found.search.choices
-            few = order_choices(found.scores.sample(LEVELS[0]), knowledge)
+            few = order_choices(found.scores.sample(LEVELS[0]), study.knowledge)
             levels = [last] if few.scores is last.scores else [few, last]
-            nats = direction_nats(levels, found.search.state, edges, respected(knowledge))
+            evidence = direction_evidence(levels, found.search.state, edges, respected(study.knowledge))
+            nats = evidence.table(study.d)
+            due = None if study.experiments is None else evidence.interventional(study.d)
         self._set_or_forget("direction_nats_", nats)
-        self._set_or_forget("open_", None if nats is None else (graph.adjacency == 1) & (nats < OPEN_BELOW))
-        table = None
+        self._set_or_forget("interventional_nats_", due)
+        self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
+        self.rows_ = np.array([found.scores.table_of(j).shape[0] for j in range(study.d)])
+        mechanisms, targets = None, None
         if found.scores.fitter.comparable:
             with suppress(OutOfTime):
-                keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(found.scores.d)]
+                keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(study.d)]
                 fits = found.scores.best_known(keys).fits(keys)
-                table = mechanism_table(fits, self.names(), found.scores.n_rows)
-        self._set_or_forget("mechanisms_", table)
+                mechanisms = mechanism_table(fits, study.labels, self.rows_.tolist())
+                targets = target_table(found.scores, graph, study) if study.contexts else None
+        self._set_or_forget("mechanisms_", mechanisms)
+        self._set_or_forget("targets_", targets)
 
-    def _warn(self, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
+    def _warn(self, study: Study, found: FoundOrder, graph: DAGResult) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
-        scores, plausibility = found.scores, found.plausibility or graph.details.get("plausibility")
+        names, scores, plausibility = (
+            study.names,
+            found.scores,
+            found.plausibility or graph.details.get("plausibility"),
+        )
         if self._order_settings().scores.compete:
             sentences = doubts_of_mechanisms(
                 scores.sample(LEVELS[0]),

@@ -9,7 +9,8 @@ If that finds a better graph than the one at hand, the search had missed it, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,28 +42,83 @@ def surest_state(choices: ParentChoices, state: State, allowed: Allowed) -> Stat
 def doubtful(choices: ParentChoices, state: State, allowed: Allowed) -> set[int]:
     """Return the variables of edges whose direction has little evidence."""
     costs = _reversals(choices, state, _edges(state), allowed, until_better=False)[0]
-    return {j for edge, nats in costs.items() if nats <= CLOSE for j in edge}
+    return {j for edge, (nats, _) in costs.items() if nats <= CLOSE for j in edge}
 
 
-def direction_nats(
+@dataclass(frozen=True, eq=False)
+class Reversal:
+    """What turning an edge costs (nats), with the graphs that were compared and the scores behind them."""
+
+    nats: float
+    state: State
+    turned: State
+    choices: ParentChoices
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionEvidence:
+    """The evidence for the direction of edges (cause, effect)."""
+
+    reversals: dict[tuple[int, int], Reversal]
+
+    def table(self, d: int) -> Array:
+        """Return (d, d) the evidence in nats, infinite where knowledge decides; NaN for other pairs."""
+        out = np.full((d, d), np.nan)
+        for edge, reversal in self.reversals.items():
+            out[edge] = max(reversal.nats, 0.0)
+        return out
+
+    def interventional(self, d: int) -> Array:
+        """Return (d, d) how much of the evidence is due to the rows in which the cause or the effect was set.
+
+        The two graphs stay the same, and the variables whose parents differ are fitted again without these rows: what the
+        evidence loses is due to them.
+        """
+        out = np.full((d, d), np.nan)
+        for edge, reversal in self.reversals.items():
+            with suppress(OutOfTime):
+                out[edge] = _due_to_setting(edge, reversal)
+        return out
+
+
+def _due_to_setting(edge: tuple[int, int], reversal: Reversal) -> float:
+    scores, (state, turned) = reversal.choices.scores, (reversal.state.parents, reversal.turned.parents)
+    assert scores.experiments is not None
+    touched = scores.experiments.fixed[:, list(edge)].any(axis=1)
+    if not np.isfinite(reversal.nats) or not touched.any():
+        return 0.0
+    changed = [j for j in state if state[j] != turned[j]]
+    keys = [(j, some[j]) for some in (turned, state) for j in changed]
+    signs = np.repeat([1.0, -1.0], len(changed))
+    rest = scores.only(np.flatnonzero(~touched))
+    return float(signs @ np.array(scores.losses(keys)) - signs @ np.array(rest.losses(keys)))
+
+
+def direction_evidence(
     choices: Sequence[ParentChoices], state: State, edges: Iterable[tuple[int, int]], allowed: Allowed
-) -> Array:
-    """Return (d, d) the evidence for the direction of edges (cause, effect); infinite where knowledge decides.
+) -> DirectionEvidence:
+    """Return the evidence for the direction of edges (cause, effect).
 
     `choices` are on more and more rows: directions that are clear on fewer are not looked at again, so their evidence is
     that of the fewer rows.
     """
-    d, left = choices[0].scores.d, list(edges)
-    out = np.full((d, d), np.nan)
+    left, found = list(edges), dict[tuple[int, int], Reversal]()
     for own in choices:
         try:
             here = start_state(own, state.order, state.parents)
         except OutOfTime:
             break
-        for edge, nats in _reversals(own, here, left, allowed, until_better=False)[0].items():
-            out[edge] = max(nats, 0.0)
-        left = [edge for edge in left if not out[edge] > CLOSE]
-    return out
+        for edge, (nats, turned) in _reversals(own, here, left, allowed, until_better=False)[0].items():
+            found[edge] = Reversal(nats, here, turned, own)
+        left = [edge for edge in left if edge not in found or found[edge].nats <= CLOSE]
+    return DirectionEvidence(found)
+
+
+def direction_nats(
+    choices: Sequence[ParentChoices], state: State, edges: Iterable[tuple[int, int]], allowed: Allowed
+) -> Array:
+    """Return (d, d) the evidence for the direction of edges (cause, effect); infinite where knowledge decides."""
+    return direction_evidence(choices, state, edges, allowed).table(choices[0].scores.d)
 
 
 def _edges(state: State) -> list[tuple[int, int]]:
@@ -75,9 +131,9 @@ def _reversals(
     edges: list[tuple[int, int]],
     allowed: Allowed,
     until_better: bool = True,
-) -> tuple[dict[tuple[int, int], float], State | None]:
-    """Return what turning each edge costs, and a better state if one was found on the way."""
-    found: dict[tuple[int, int], float] = {}
+) -> tuple[dict[tuple[int, int], tuple[float, State]], State | None]:
+    """Return what turning each edge costs and the state it leads to, and a better state if one was found on the way."""
+    found: dict[tuple[int, int], tuple[float, State]] = {}
     try:
         moves = [Move(i, j, forwards) for i, j in edges for forwards in (True, False)]
         costs = (-np.array(evaluate(choices, state, moves))).reshape(-1, 2)
@@ -86,11 +142,13 @@ def _reversals(
         # The least costly first: the result must not depend on the order of the columns.
         for at in np.argsort(costs.min(axis=1), kind="stable"):
             (i, j), pair = edges[at], costs[at]
-            found[i, j] = float(pair.min())
-            if found[i, j] > CLOSE:
+            cost, forwards = float(pair.min()), bool(pair[0] <= pair[1])
+            moved = _moved(choices, state, Move(i, j, forwards))
+            found[i, j] = cost, moved
+            if cost > CLOSE:
                 continue
-            turned = _turned(choices, state, (i, j), bool(pair[0] <= pair[1]), allowed)
-            found[i, j] = min(found[i, j], turned.total - state.total)
+            turned = _turned(choices, moved, (i, j), allowed)
+            found[i, j] = min(cost, turned.total - state.total), turned
             if until_better and turned.total < state.total - EQUAL:
                 return found, turned
     except OutOfTime:
@@ -98,10 +156,11 @@ def _reversals(
     return found, None
 
 
-def _turned(choices: ParentChoices, state: State, edge: tuple[int, int], forwards: bool, allowed: Allowed) -> State:
-    """Return the best state found in which the effect comes first."""
+def _moved(choices: ParentChoices, state: State, move: Move) -> State:
+    return apply(choices, state, move) or replace(state, order=order_after(choices, state, move))
+
+
+def _turned(choices: ParentChoices, moved: State, edge: tuple[int, int], allowed: Allowed) -> State:
+    """Return the best state found in which the effect comes first, from the one in which it was moved there."""
     i, j = edge
-    new = apply(choices, state, Move(i, j, forwards)) or replace(
-        state, order=order_after(choices, state, Move(i, j, forwards))
-    )
-    return refine_order(choices, new, lambda order: order.index(j) < order.index(i) and allowed(order), {i, j})
+    return refine_order(choices, moved, lambda order: order.index(j) < order.index(i) and allowed(order), {i, j})

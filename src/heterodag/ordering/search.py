@@ -105,7 +105,7 @@ def search_mechanisms(
     with suppress(OutOfTime):
         wider = _with_natural_curves(scores.fitter)
         if wider is not None and _helps(wider, few, start.state):
-            scores = LocalScores(scores.table, wider, scores.work)
+            scores = scores.with_fitter(wider)
             start = search_order(scores, start.state.order, start.state.parents, knowledge, LEVELS[:1]) or start
     choices, state = start.choices, surest_state(start.choices, start.state, allowed)
     with suppress(OutOfTime), scores.work.part(0.7, 1.0):
@@ -151,7 +151,7 @@ def _with_natural_curves(fitter: Fitter) -> Fitter | None:
 def _helps(fitter: Fitter, scores: LocalScores, state: State) -> bool:
     """Return whether another fitter explains enough variables of a graph much better."""
     keys = [key for key in state.parents.items() if key[1]]
-    new, old = LocalScores(scores.table, fitter, scores.work).losses(keys), scores.losses(keys)
+    new, old = scores.with_fitter(fitter).losses(keys), scores.losses(keys)
     helped = sum(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
     return 0 < min(_ENOUGH, len(keys)) <= helped
 

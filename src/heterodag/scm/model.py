@@ -146,7 +146,7 @@ class HeteroscedasticSCM:
         from heterodag.estimators.mechanisms import mechanism_table
 
         fits = [replace(m.fit, target=m.target, parents=m.parents) for m in self.mechanisms]
-        return mechanism_table(fits, self.names, 2)[["variable", "parents", "form", "curves", "noise"]]
+        return mechanism_table(fits, self.names, [2] * len(fits))[["variable", "parents", "form", "curves", "noise"]]
 
     # --- sampling -------------------------------------------------------------------------------------------
 
