@@ -64,9 +64,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the learned edges, strongest evidence first: columns cause, effect, pvalue.
 
         Where the method knows them (see `HOST`), also nats, the evidence for the edge; direction_nats, by how many nats
-        the best graph with the edge turned round is worse; interventional_nats, how much of that is due to the rows in which
-        cause or effect was set (with interventions only); and open, whether that is so little that the direction is
-        open. Edges of equal p-value are sorted by nats, largest first.
+        the best graph with the edge turned round is worse; interventional_nats, how much of that is due to interventions
+        (if there were some); and open, whether the evidence is so little that the direction is open. Edges of
+        equal p-value are sorted by nats, largest first.
 
         Where the method tells them apart (see `HOST`), also mean_pvalue and variance_pvalue: does the cause move the
         mean of the effect, does it move its spread.

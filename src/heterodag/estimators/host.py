@@ -21,7 +21,7 @@ from heterodag.estimators.base import GraphEstimator, check_graph_parameters
 from heterodag.estimators.mechanisms import mechanism_table, target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
-from heterodag.io.inputs import check_data, column_labels
+from heterodag.io.inputs import column_labels
 from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
 from heterodag.ordering.directions import OPEN_BELOW, direction_evidence
@@ -109,8 +109,8 @@ class HOST(GraphEstimator):
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
     rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
-    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to the rows in which the
-        cause or the effect was set: the fall of the evidence, for the same two graphs, when these rows are left out.
+    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the fall of the
+        evidence when the same two graphs are compared on the rows in which nothing was done.
     targets_ : DataFrame; with shifts or unknown targets only: condition, variable, kind ("shift" or "unknown"), pvalue
         and nats of the effect of the condition on the variable, and acts, whether it is part of the variable's model.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
@@ -262,7 +262,7 @@ class HOST(GraphEstimator):
             with suppress(OutOfTime):
                 keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(study.d)]
                 fits = found.scores.best_known(keys).fits(keys)
-                mechanisms = mechanism_table(fits, study.labels, self.rows_.tolist())
+                mechanisms = mechanism_table(fits, self.names(), self.rows_.tolist())
                 targets = target_table(found.scores, graph, study) if study.contexts else None
         self._set_or_forget("mechanisms_", mechanisms)
         self._set_or_forget("targets_", targets)
@@ -298,7 +298,7 @@ class HOST(GraphEstimator):
         elif hasattr(self, name):
             delattr(self, name)
 
-    def latents(self, X: Any) -> Array:
+    def latents(self, X: Any, interventions: Any = None) -> Array:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.
 
         They should look like independent standard normal samples if the model holds; where the noise of a variable is a
@@ -309,6 +309,8 @@ class HOST(GraphEstimator):
         X : table of shape (n, d)
             The data the model was fitted to, or other rows of the same variables; the conditional models are
             fitted to these rows. Rows with missing values are treated as in `fit`.
+        interventions : optional
+            Which variables were set or changed in which rows, as in `fit`; latents of values that were set are NaN.
 
         Returns
         -------
@@ -316,17 +318,21 @@ class HOST(GraphEstimator):
             In the table's column order.
         """
         check_is_fitted(self, "adjacency_")
-        array, names = check_data(X, self.missing)
+        study = read_study(X, interventions, None, self.missing)
+        names = study.own_names
         if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
             raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
-        if array.shape[1] != self.n_features_in_:
-            raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
-        scores = self._order_settings().scores.make(array, seed_sequence(self.random_state))
-        order = self.order_.tolist()
-        keys = [(j, tuple(sorted(order[:position]))) for position, j in enumerate(order)]
-        U = np.empty(array.shape)
+        if study.d != self.n_features_in_:
+            raise DataError(f"`X` has {study.d} columns; the model was fitted to {self.n_features_in_}.")
+        scores = self._order_settings().scores.make(
+            study.array, seed_sequence(self.random_state), None, study.experiments
+        )
+        order, contexts = self.order_.tolist(), range(study.d, scores.d)
+        keys = [(j, (*sorted(order[:position]), *contexts)) for position, j in enumerate(order)]
+        U = np.full((scores.n_rows, study.d), np.nan)
         for fit in scores.fits(keys, Effort.FINAL):
-            U[:, fit.target] = fit.latents(scores.table)
+            free = slice(None) if study.experiments is None else ~study.experiments.fixed[:, fit.target]
+            U[free, fit.target] = fit.latents(scores.table_of(fit.target))
         return U
 
     def _order_settings(self) -> OrderSettings:

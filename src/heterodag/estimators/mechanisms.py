@@ -20,12 +20,15 @@ COLUMNS = ("variable", "parents", "form", "curves", "spread", "noise", "rows")
 
 
 def mechanism_table(fits: Sequence[Fit], names: Sequence[str], rows: Sequence[int]) -> pd.DataFrame:
-    """Return one row per variable: its parents, the form, which parents act by curves, the spread, the noise, the rows."""
+    """Return one row per variable: its parents, the form, which parents act by curves, the spread, the noise, the rows.
+
+    Parents without a name (columns that stand for conditions) are left out.
+    """
     import pandas as pd
 
     described = [
         (
-            names[fit.target], ", ".join(names[j] for j in fit.parents), fit.form.name,
+            names[fit.target], ", ".join(names[j] for j in fit.parents if j < len(names)), fit.form.name,
             ", ".join(names[j] for j in curved_parents(fit)), "moving" if moving_spread(fit, n) else "constant",
             "normal" if fit.noise is None else "flexible", n,
         )

@@ -8,7 +8,7 @@
 - ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest first. If the method
   knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the edge turned
   round is worse; null where not known and where prior knowledge decides), ``interventional_nats`` (how much of that is due
-  to the rows in which cause or effect was set; only with interventions) and ``open`` (true where the evidence is so little
+  to interventions, if there were some) and ``open`` (true where the evidence is so little
   that the direction is open; cause and effect are then those of the learned DAG).
 - ``pvalues``: one list per cause with one number per effect, in the order of ``names``; null if not tested.
 - ``scores``: one list per round with one number per variable; null for variables already placed.
@@ -80,7 +80,7 @@ class GraphResult:
     mechanisms : list of dict or None
         The model of each variable, made plain; the head of this file documents the keys.
     interventional_nats : ndarray of shape (d, d) or None
-        How much of `direction_nats` is due to the rows in which cause or effect was set.
+        How much of `direction_nats` is due to interventions.
     targets : list of dict or None
         What conditions act on, made plain.
     """

@@ -95,6 +95,15 @@ class Told:
     names: list[str]
     changed: dict[int, tuple[int, ...] | None] = field(default_factory=dict)
 
+    def take(self, rows: Index | Mask) -> Told:
+        """Return what was said about some rows."""
+        return Told(self.fixed[rows], self.condition[rows], self.names, self.changed)
+
+    def undisturbed(self, column: int) -> Mask:
+        """Return the rows in which a variable was neither set nor possibly changed: those of its own mechanism."""
+        acting = [number for number, some in self.changed.items() if some is None or column in some]
+        return np.asarray(~self.fixed[:, column] & ~np.isin(self.condition, acting))
+
 
 def take_conditions(X: Any, interventions: Any) -> tuple[Any, Any]:
     """Return `X` without its column of conditions, if `interventions` names one, and the interventions with its values."""
@@ -112,6 +121,8 @@ def take_conditions(X: Any, interventions: Any) -> tuple[Any, Any]:
 
 def read_interventions(value: Any, labels: Sequence[str], n: int) -> Told:
     """Return what a user passed as `interventions` for a table of n rows, or raise one sentence."""
+    if isinstance(value, Told):
+        return value
     if isinstance(value, Interventions):
         return _by_condition(value, labels, n)
     fixed = (

@@ -44,6 +44,7 @@ class Study:
     knowledge : about all columns; None if nothing is known.
     experiments : which rows count for which variable; None if nothing was done.
     contexts : the conditions behind the context columns.
+    told : what was said about every row; None if nothing was.
     """
 
     array: Array
@@ -52,6 +53,7 @@ class Study:
     knowledge: ResolvedKnowledge | None
     experiments: Experiments | None = None
     contexts: tuple[Context, ...] = ()
+    told: Told | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -74,19 +76,19 @@ def read_study(X: Any, interventions: Any, prior_knowledge: Any, missing: str = 
         return Study(array, names, d, knowledge)
     kept = np.asarray(~np.isnan(read_data(X)[0]).any(axis=1))
     told = read_interventions(interventions, labels, len(kept))
-    told = Told(told.fixed[kept], told.condition[kept], told.names, told.changed)
+    told = told.take(kept)
     _check_rows(array, told, labels, knowledge)
+    observed = ~told.fixed.any(axis=1) & ~np.isin(told.condition, list(told.changed))
     if not told.changed:
-        return Study(
-            array, names, d, knowledge, Experiments(told.fixed, told.condition) if told.fixed.any() else None
-        )
+        experiments = Experiments(told.fixed, told.condition, observed) if told.fixed.any() else None
+        return Study(array, names, d, knowledge, experiments, told=told)
     contexts = tuple(Context(told.names[number], some) for number, some in told.changed.items())
     columns = np.column_stack([told.condition == number for number in told.changed])
     all_labels = [*labels, *(f"condition {context.condition}" for context in contexts)]
     fixed = np.hstack([told.fixed, np.ones(columns.shape, dtype=bool)])
     return Study(
         np.hstack([array, columns]), all_labels, d, _with_contexts(knowledge, all_labels, contexts),
-        Experiments(fixed, told.condition), contexts,
+        Experiments(fixed, told.condition, observed), contexts, told,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from heterodag.core.gaussian import Array
 from heterodag.ordering.refinement import Move, State, apply, evaluate, order_after, refine_order, start_state
 from heterodag.runtime.work import OutOfTime
+from heterodag.scores.local import LocalScores
 from heterodag.scores.parent_choice import EQUAL, ParentChoices
 
 #: Directions with more evidence than this (nats) after one move are not looked at further.
@@ -25,6 +26,8 @@ CLOSE = 40.0
 OPEN_BELOW = 9.0
 #: Times that a better graph may be found on the way.
 _RESTARTS = 3
+#: Observational rows per column from which on their own evidence for directions is looked at.
+_LEAST_ROWS_PER_COLUMN = 5
 
 Allowed = Callable[[list[int]], bool]
 
@@ -69,29 +72,41 @@ class DirectionEvidence:
         return out
 
     def interventional(self, d: int) -> Array:
-        """Return (d, d) how much of the evidence is due to the rows in which the cause or the effect was set.
+        """Return (d, d) how much of the evidence is due to experiments.
 
-        The two graphs stay the same, and the variables whose parents differ are fitted again without these rows: what the
-        evidence loses is due to them.
+        The two graphs stay the same, and the variables whose parents differ are fitted again on the rows in which nothing
+        was done: what the evidence loses is due to the other rows. If those rows are too few for a fit, all of it is.
         """
-        out = np.full((d, d), np.nan)
+        out, observed = np.full((d, d), np.nan), dict[int, LocalScores | None]()
         for edge, reversal in self.reversals.items():
+            scores = reversal.choices.scores
+            if id(scores) not in observed:
+                observed[id(scores)] = _observed(scores, d)
             with suppress(OutOfTime):
-                out[edge] = _due_to_setting(edge, reversal)
+                nats = max(reversal.nats, 0.0)
+                out[edge] = 0.0 if np.isinf(nats) else nats - _evidence_in(observed[id(scores)], reversal, d)
         return out
 
 
-def _due_to_setting(edge: tuple[int, int], reversal: Reversal) -> float:
-    scores, (state, turned) = reversal.choices.scores, (reversal.state.parents, reversal.turned.parents)
+def _observed(scores: LocalScores, d: int) -> LocalScores | None:
+    """Return the scores on the rows in which nothing was done; None if there are not enough."""
     assert scores.experiments is not None
-    touched = scores.experiments.fixed[:, list(edge)].any(axis=1)
-    if not np.isfinite(reversal.nats) or not touched.any():
+    rows = np.flatnonzero(scores.experiments.observed)
+    return scores.only(rows) if len(rows) >= _LEAST_ROWS_PER_COLUMN * d else None
+
+
+def _evidence_in(scores: LocalScores | None, reversal: Reversal, d: int) -> float:
+    """Return by how much the graph with the edge is better than the other on other rows, context columns left out."""
+    if scores is None:
         return 0.0
+    state, turned = (
+        {j: tuple(i for i in some if i < d) for j, some in graph.parents.items() if j < d}
+        for graph in (reversal.state, reversal.turned)
+    )
     changed = [j for j in state if state[j] != turned[j]]
-    keys = [(j, some[j]) for some in (turned, state) for j in changed]
-    signs = np.repeat([1.0, -1.0], len(changed))
-    rest = scores.only(np.flatnonzero(~touched))
-    return float(signs @ np.array(scores.losses(keys)) - signs @ np.array(rest.losses(keys)))
+    losses = [sum(scores.losses([(j, graph[j]) for j in changed])) for graph in (turned, state)]
+    price = reversal.choices.penalty * sum(len(turned[j]) - len(state[j]) for j in changed)
+    return losses[0] - losses[1] + price
 
 
 def direction_evidence(

@@ -27,19 +27,22 @@ class Experiments:
     ----------
     fixed : (n, d) bool; True where the variable was set from outside in that row.
     condition : (n,) number of the condition that each row belongs to.
+    observed : (n,) bool; True where nothing was done.
     """
 
     fixed: Mask
     condition: Index
+    observed: Mask
 
     @classmethod
     def of(cls, fixed: Mask) -> Experiments:
         """Return experiments in which rows with the same variables set are one condition."""
-        return cls(fixed, np.unique(fixed, axis=0, return_inverse=True)[1].reshape(-1))
+        condition = np.unique(fixed, axis=0, return_inverse=True)[1].reshape(-1)
+        return cls(fixed, condition, np.asarray(~fixed.any(axis=1)))
 
     def take(self, rows: Index) -> Experiments:
         """Return the experiments of some rows."""
-        return Experiments(self.fixed[rows], self.condition[rows])
+        return Experiments(self.fixed[rows], self.condition[rows], self.observed[rows])
 
     def sample_rows(self, table: Table, rows: int) -> Index:
         """Return the rows of an even sample, and as many more as rare conditions need to keep `LEAST_ROWS`."""
