@@ -113,7 +113,8 @@ def doubts_of_mechanisms(
             f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
             "describes. Edges into these variables may mean little; a cause may be missing from the table."
         )
-    total, loose = int(adjacency.sum()), 0 if undecided is None else int(undecided.sum())
+    d = len(adjacency) if undecided is None else len(undecided)  # columns beyond stand for conditions
+    total, loose = int(adjacency[:d, :d].sum()), 0 if undecided is None else int(undecided.sum())
     if loose:
         found.append(
             f"The direction of {loose} of {total} edges is open: graphs with the arrow turned round explain the table as "
@@ -135,6 +136,8 @@ def misfit(scores: LocalScores, fit: Fit) -> float:
     for parent in fit.parents:
         x = table.take([parent])[0]
         for of in (x, np.abs(x - np.median(x))):
+            if of.min() == of.max():  # the two values of a condition are as far from their median
+                continue
             for left in (e, np.abs(e)):
                 smallest = min(smallest, 4.0 * len(fit.parents) * float(spearmanr(of, left).pvalue))
     return min(2.0 * smallest, 1.0)

@@ -285,7 +285,8 @@ class HOST(GraphEstimator):
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
             if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
                 plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
-            sentences = doubts(few, found.result, graph.adjacency, labels, plausibility)
+            order = found.result.of_first(study.d, study.own_names)
+            sentences = doubts(few, order, graph.adjacency, labels, plausibility)
         else:  # the other signs are of lines
             sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]
         for sentence in sentences:
