@@ -29,12 +29,13 @@ cyto_full_data.csv in cdt 0.6.0. Graph: the 17-edge consensus network, acyclic, 
 
 CONDITIONS_DESCRIPTION = """\
 Single-cell flow cytometry of 11 phosphorylated proteins and phospholipids in human T cells: 7,466 cells in nine
-conditions, raw fluorescence. Source: Sachs, Perez, Pe'er, Lauffenburger and Nolan, "Causal protein-signaling networks
-derived from multiparameter single-cell data", Science 308:523 (2005); the table is that of the public collection
-cmu-phil/example-causal-datasets (licence CC0), its jittered reagent columns rounded and joined to the condition.
-Graph: as in `load_sachs()`. Targets: as these data are usually read. Reagents change the activity of a protein, not always its measured
-amount, so none of them is a perfect intervention; LY294002 inhibits PI3K, which is not measured, and is read as acting on
-akt; PMA and beta2cAMP were given without the stimulation (cd3/cd28) of the other conditions.
+conditions, raw fluorescence. Source: Sachs, Perez, Pe'er, Lauffenburger and Nolan, "Causal protein-signaling
+networks derived from multiparameter single-cell data", Science 308:523 (2005); the table is that of the public
+collection cmu-phil/example-causal-datasets (licence CC0), its jittered reagent columns rounded and joined to the
+condition. Graph: as in `load_sachs()`. Targets: as these data are usually read. Reagents change the activity of a
+protein, not always its measured amount, so none of them is a perfect intervention; LY294002 inhibits PI3K, which is
+not measured, and is read as acting on akt; PMA and beta2cAMP were given without the stimulation (cd3/cd28) of the
+other conditions.
 """
 #: What the reagents act on, as these data are usually read.
 TARGETS: dict[str, str | None] = {
