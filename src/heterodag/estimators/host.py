@@ -24,7 +24,7 @@ from heterodag.independence.recover import DAGResult, edge_candidates, find_dag,
 from heterodag.io.inputs import column_labels
 from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
-from heterodag.ordering.directions import OPEN_BELOW, direction_evidence
+from heterodag.ordering.directions import OPEN_BELOW, direction_nats, observational_choices
 from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
@@ -109,8 +109,8 @@ class HOST(GraphEstimator):
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
     rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
-    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the fall of the
-        evidence when the same two graphs are compared on the rows in which nothing was done.
+    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the evidence on all
+        rows less that on the rows in which nothing was done.
     targets_ : DataFrame; with shifts or unknown targets only: condition, variable, kind ("shift" or "unknown"), pvalue
         and nats of the effect of the condition on the variable, and acts, whether it is part of the variable's model.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
@@ -250,9 +250,12 @@ class HOST(GraphEstimator):
             last = found.search.choices
             few = order_choices(found.scores.sample(LEVELS[0]), study.knowledge)
             levels = [last] if few.scores is last.scores else [few, last]
-            evidence = direction_evidence(levels, found.search.state, edges, respected(study.knowledge))
-            nats = evidence.table(study.d)
-            due = None if study.experiments is None else evidence.interventional(study.d)
+            told = found.search.state, edges, respected(study.knowledge)
+            nats = direction_nats(levels, *told)[: study.d, : study.d]
+            if study.experiments is not None:
+                observed = [own for level in levels if (own := observational_choices(level)) is not None]
+                without = direction_nats(observed, *told)[: study.d, : study.d] if observed else np.zeros_like(nats)
+                due = np.where(np.isinf(nats), 0.0, nats - np.where(np.isinf(nats), 0.0, without))
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("interventional_nats_", due)
         self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
