@@ -1,0 +1,54 @@
+"""The page on experiments has the tables its stored rows make, and what it is there to show holds in them."""
+
+import numpy as np
+import pytest
+from experiments import DEGREES, METHODS, PAGE, READINGS, SUBSAMPLES, VARIANTS, WORLDS, page, stored
+
+
+def mean(rows, key, by=None):
+    return np.mean([float(r[key]) / (float(r[by]) if by else 1.0) for r in rows])
+
+
+def of(rows, **values):
+    return [r for r in rows if all(r[key] == str(value) for key, value in values.items())]
+
+
+def test_the_page_has_the_tables_that_these_rows_make():
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text
+    assert "(no rows yet)" not in text
+
+
+@pytest.mark.parametrize("degree", DEGREES)
+def test_interventions_tell_directions_that_observation_cannot(degree):
+    told, alone, gies = (of(stored("linear"), degree=degree, method=METHODS[k]) for k in (2, 0, 3))
+    assert len(told) == len(alone) == len(gies) == 20
+    assert mean(told, "divergence", "edges") <= 0.02
+    assert mean(alone, "divergence", "edges") > 0.1
+
+
+def test_graphs_are_at_least_as_good_as_those_of_gies_where_graphs_are_sparse():
+    rows = stored("linear")
+    assert mean(of(rows, degree=1, method=METHODS[2]), "shd") <= mean(of(rows, degree=1, method=METHODS[3]), "shd")
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_targets_wrongly_declared_cost_no_more_than_their_rows(world):
+    told, without = (of(stored("wrong"), world=world, rows=VARIANTS[k]) for k in (1, 2))
+    difference = [float(a["shd"]) - float(b["shd"]) for a, b in zip(told, without, strict=True)]
+    assert np.mean(difference) <= 2 * np.std(difference, ddof=1) / np.sqrt(len(difference))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_unknown_targets_are_found_without_false_alarms(world):
+    for rows in (of(stored("unknown"), world=world, shift=1.0), of(stored("unknown"), world=world, shift=0.0)):
+        assert sum(int(r["false_alarms"]) for r in rows) <= 0.05 * sum(int(r["pairs"]) for r in rows)
+        assert sum(int(r["found"]) for r in rows) >= 0.9 * sum(int(r["conditions"]) for r in rows)
+        assert rows
+
+
+def test_every_reading_of_the_proteins_has_its_subsamples():
+    rows = stored("sachs")
+    assert {(r["reading"], int(r["subsample"])) for r in rows} == {
+        (a, k) for a in READINGS for k in range(SUBSAMPLES + 1)
+    }
