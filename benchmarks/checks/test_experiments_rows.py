@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from experiments import DEGREES, METHODS, PAGE, READINGS, SUBSAMPLES, VARIANTS, WORLDS, page, stored
 
 
@@ -24,12 +25,8 @@ def test_interventions_tell_directions_that_observation_cannot(degree):
     told, alone, gies = (of(stored("linear"), degree=degree, method=METHODS[k]) for k in (2, 0, 3))
     assert len(told) == len(alone) == len(gies) == 20
     assert mean(told, "divergence", "edges") <= 0.02
-    assert mean(alone, "divergence", "edges") > 0.1
-
-
-def test_graphs_are_at_least_as_good_as_those_of_gies_where_graphs_are_sparse():
-    rows = stored("linear")
-    assert mean(of(rows, degree=1, method=METHODS[2]), "shd") <= mean(of(rows, degree=1, method=METHODS[3]), "shd")
+    assert mean(alone, "divergence", "edges") > 0.05
+    assert mean(told, "shd") <= mean(gies, "shd")
 
 
 @pytest.mark.parametrize("world", WORLDS)
