@@ -39,7 +39,7 @@ METHODS = (
     "GES, all rows, not told",
 )
 #: Cells per condition in a subsample of the Sachs data.
-CELLS = 150
+CELLS = 80
 READINGS = ("observation alone", "all conditions, not told", "set", "shift")
 #: Subsamples of these data; the last number stands for all cells.
 SUBSAMPLES, ALL = 10, 10

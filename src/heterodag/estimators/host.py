@@ -111,8 +111,9 @@ class HOST(GraphEstimator):
     rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
     interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the evidence on all
         rows less that on the rows in which nothing was done.
-    targets_ : DataFrame; with shifts or unknown targets only: condition, variable, kind ("shift" or "unknown"), pvalue
-        and nats of the effect of the condition on the variable, and acts, whether it is part of the variable's model.
+    targets_ : DataFrame; with shifts or unknown targets only (not with "mlp"): condition, variable, kind ("shift" or
+        "unknown"), pvalue and nats of the effect of the condition on the variable given its causes, by likelihood ratio,
+        and acts, whether it is part of the variable's model.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
