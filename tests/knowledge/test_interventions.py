@@ -41,10 +41,11 @@ TARGETS = {"none": None, "on a": "a", "on b": ["b"], "on both": ["b", "c"]}
         pd.DataFrame(mask(), columns=NAMES)[["c", "a", "b"]],
         [None] * 30 + ["a"] * 10 + ["b"] * 10 + [("c", "b")] * 10,
         [None] * 30 + [0] * 10 + [[1]] * 10 + [["b", 2]] * 10,
+        pd.Series([None] * 30 + ["a"] * 10 + ["b"] * 10 + [("c", "b")] * 10, index=range(7, 67), dtype=object),
         Interventions(CONDITION, TARGETS),
         Interventions(np.array(CONDITION), {"none": [], "on a": 0, "on b": 1, "on both": [1, 2]}),
     ],
-    ids=["array", "numbers", "lists", "frame", "names", "indices", "conditions", "conditions by index"],
+    ids=["array", "numbers", "lists", "frame", "names", "indices", "series", "conditions", "conditions by index"],
 )
 def test_all_ways_to_write_it_say_the_same(told):
     found = read_interventions(told, NAMES, N)
@@ -156,6 +157,13 @@ FEW = ALL & (np.arange(N) > 4)[:, None]
 def test_what_is_wrong_is_said_in_one_sentence(told, said):
     with pytest.raises(HeterodagError, match=re.escape(said)):
         read_study(table(), told, None)
+
+
+def test_a_table_without_names_has_no_column_of_conditions():
+    with pytest.raises(
+        HeterodagError, match="`conditions` must be one condition per row, as `X` has no column names"
+    ):
+        read_study(table().to_numpy(), Interventions("batch", TARGETS), None)
 
 
 def test_three_rows_of_a_variable_that_was_set_are_welcome():

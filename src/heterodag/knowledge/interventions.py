@@ -125,11 +125,10 @@ def read_interventions(value: Any, labels: Sequence[str], n: int) -> Told:
         return value
     if isinstance(value, Interventions):
         return _by_condition(value, labels, n)
-    fixed = (
-        _entries(value, labels, n)
-        if isinstance(value, list | tuple) and not _is_table(value)
-        else _mask(value, labels, n)
-    )
+    if getattr(value, "ndim", None) == 1:  # an array or a series of entries
+        value = list(value)
+    entries = isinstance(value, list | tuple) and not _is_table(value)
+    fixed = _entries(value, labels, n) if entries else _mask(value, labels, n)
     patterns, condition = np.unique(fixed, axis=0, return_inverse=True)
     names = [", ".join(labels[j] for j in np.flatnonzero(row).tolist()) or "observation" for row in patterns]
     return Told(fixed, condition.reshape(-1), names)
