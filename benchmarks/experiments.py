@@ -95,22 +95,27 @@ def run_linear(degree, seed, method, python):
 # --- a condition that is called an intervention and is none -------------------------------------------------
 
 WRONG = ("world", "seed", "rows", "divergence", "shd", "edges")
-VARIANTS = ("all 600 rows, nothing told", "told that x0 and x1 were set in 100 rows", "the other 500 rows alone")
+VARIANTS = (
+    "all 600 rows, nothing told",
+    "told that x0 and x1 were set in 100 rows",
+    "told that x0 and x1 were shifted in 100 rows",
+    "the other 500 rows alone",
+)
 
 
-def run_wrong(world, seed):
+def run_wrong(world, seed, variant):
     data = simulate(ROWS + 100, D, degree=1, random_state=seed, **WORLDS[world])
-    fixed = np.zeros(data.X.shape, dtype=bool)
-    fixed[ROWS : ROWS + 50, 0] = fixed[ROWS + 50 :, 1] = True
-    out = []
-    for name, X, told in zip(VARIANTS, (data.X, data.X, data.X[:ROWS]), (None, fixed, None), strict=True):
-        model, _ = learned(X, told)
-        out.append({
-            "world": world, "seed": seed, "rows": name, "edges": int(data.adjacency.sum()),
-            "divergence": metrics.order_divergence(model.order_, data.adjacency),
-            "shd": metrics.shd(model.adjacency_, data.adjacency),
-        })  # fmt: skip
-    return out
+    condition = np.repeat(["none", "x0", "x1"], [ROWS, 50, 50])
+    told, X = None, data.X[:ROWS] if variant == VARIANTS[3] else data.X
+    if variant in VARIANTS[1:3]:
+        kind = "set" if variant == VARIANTS[1] else "shift"
+        told = Interventions(condition, {"none": None, "x0": 0, "x1": 1}, kind)
+    model, _ = learned(X, told)
+    return [{
+        "world": world, "seed": seed, "rows": variant, "edges": int(data.adjacency.sum()),
+        "divergence": metrics.order_divergence(model.order_, data.adjacency),
+        "shd": metrics.shd(model.adjacency_, data.adjacency),
+    }]  # fmt: skip
 
 
 # --- unknown targets ----------------------------------------------------------------------------------------
@@ -260,8 +265,8 @@ def cells_of(name, count, python):
         have = {(int(r["degree"]), int(r["seed"]), r["method"]) for r in done}
         return [(*c, python) for c in ((d, s, m) for d in DEGREES for s in seeds for m in methods) if c not in have]
     if name == "wrong":
-        have = {(r["world"], int(r["seed"])) for r in done}
-        return [c for c in ((w, s) for w in WORLDS for s in seeds) if c not in have]
+        have = {(r["world"], int(r["seed"]), r["rows"]) for r in done}
+        return [c for c in ((w, s, v) for w in WORLDS for s in seeds for v in VARIANTS) if c not in have]
     if name == "unknown":
         have = {(r["world"], float(r["shift"]), int(r["seed"])) for r in done}
         return [c for c in ((w, k, s) for w in WORLDS for k in SHIFTS for s in seeds) if c not in have]
