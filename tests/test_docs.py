@@ -23,11 +23,17 @@ GENERATED = {
 }
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PROSE = [*PAGES, ROOT / "CITATION.cff", ROOT / "LICENSE", *sorted((ROOT / "examples").glob("*.py"))]
-RUNNABLE = ["README.md", "docs/user-guide.md", "docs/using-the-graph.md", "docs/other-methods.md"]
+RUNNABLE = [
+    "README.md",
+    "docs/user-guide.md",
+    "docs/using-the-graph.md",
+    "docs/experiments.md",
+    "docs/other-methods.md",
+]
 # tests/test_worked_examples.py runs these and compares what they print.
 WORKED = {"counterfactual.py", "sachs_knowledge.py", "what_if.py"}
 NOT_RUN = "<!-- not run -->"
-BLOCK = re.compile(r"(?:^(<!-- .*? -->)\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(?:^(<!-- [^\n]*? -->)\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="needs a clone")

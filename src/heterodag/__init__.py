@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         adjacency_to_lingam,
     )
     from heterodag.io.graphformats import write_graph
-    from heterodag.knowledge import PriorKnowledge
+    from heterodag.knowledge import Interventions, PriorKnowledge
     from heterodag.ordering import OrderResult, causal_order
     from heterodag.resampling.bootstrap import bootstrap
     from heterodag.resampling.result import BootstrapResult
@@ -49,6 +49,7 @@ _HOMES = {
     "causal_order": "ordering",
     "OrderResult": "ordering",
     "PriorKnowledge": "knowledge",
+    "Interventions": "knowledge",
     "recover_dag": "independence",
     "DAGResult": "independence",
     "HeteroscedasticSCM": "scm",
@@ -88,6 +89,7 @@ __all__ = [
     "GraNDAG",
     "HeterodagError",
     "HeteroscedasticSCM",
+    "Interventions",
     "NPVar",
     "OrderResult",
     "ParameterError",

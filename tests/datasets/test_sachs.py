@@ -72,3 +72,45 @@ def test_the_copy_equals_the_source(sachs):
     np.testing.assert_array_equal(sachs.X, table)
     with open(SHARED / "sachs_edges_17.csv", newline="") as file:
         assert sachs.edges == [tuple(row) for row in csv.reader(file)][1:]
+
+
+# --- all conditions -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def conditions():
+    return load_sachs(conditions=True)
+
+
+def test_all_conditions_contain_the_observational_cells(sachs, conditions):
+    assert conditions.X.shape == (7466, 11)
+    assert conditions.feature_names == sachs.feature_names
+    assert conditions.edges == sachs.edges
+    own = conditions.X[conditions.conditions == "cd3_cd28"]
+    np.testing.assert_array_equal(np.sort(own, axis=0), np.sort(sachs.X, axis=0))
+    assert conditions.data.columns.tolist() == [*sachs.feature_names, "condition"]
+
+
+def test_every_condition_has_targets_that_are_columns(conditions):
+    names, counts = np.unique(conditions.conditions, return_counts=True)
+    assert set(names) == set(conditions.targets)
+    assert counts.min() == 707
+    assert {name for name in conditions.targets.values() if name is not None} == {"akt", "pkc", "pip2", "mek", "pka"}
+
+
+def test_the_conditions_can_be_used_as_they_come(conditions):
+    from heterodag import Interventions
+    from heterodag.knowledge.study import read_study
+
+    study = read_study(conditions.data, Interventions("condition", conditions.targets), None)
+    assert study.experiments.fixed.sum() == 7466 - 853 - 902
+    assert study.own_names == conditions.feature_names
+
+
+def test_the_table_is_that_of_the_shared_folder(conditions):
+    path = SHARED.parent / "sachs-conditions" / "sachs_conditions.csv"
+    if not path.exists():
+        pytest.skip("the shared data are not here")
+    frame = pd.read_csv(path)
+    np.testing.assert_array_equal(frame["condition"], conditions.conditions)
+    np.testing.assert_array_equal(frame[conditions.feature_names], conditions.X)

@@ -78,7 +78,7 @@ def test_rows_say_what_made_the_column(mechanism, spread, noise, curves, moving,
     for seed in range(4):
         data = simulate(1000, 2, mechanism=mechanism, spread=spread, noise=noise, adjacency=PAIR, random_state=seed)
         fits = LocalScores(Table.standardize(data.X), CompetingFitter()).fits([(0, ()), (1, (0,))], Effort.FINAL)
-        cause, effect = mechanism_table(fits, ["cause", "effect"], 1000).to_dict("records")
+        cause, effect = mechanism_table(fits, ["cause", "effect"], [1000, 1000]).to_dict("records")
         assert (cause["parents"], cause["curves"], cause["spread"]) == ("", "", "constant")
         assert effect["parents"] == "cause"
         assert effect["form"] == "location-scale" or mechanism == "none"  # where both forms are the same

@@ -55,6 +55,17 @@ Knowledge = Annotated[
     Path | None,
     typer.Option(metavar="FILE.json", help="What is known: required, forbidden, tiers, roots, leaves."),
 ]
+Conditions = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="A column of the table: which experimental condition a row is of."),
+]
+Targets = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.json", help="What each condition acts on: null, a column, several, or unknown."),
+]
+Kind = Annotated[
+    str | None, typer.Option(help="Whether conditions set their targets or shift them: set, shift. [default: set]")
+]
 
 Mechanism = Annotated[
     str, typer.Option(help="The paper's: linear, nonlinear; or how the mean moves: none, straight, curved.")
@@ -127,6 +138,9 @@ def fit(
     alpha: Annotated[float | None, typer.Option(help="Level of the edge test. [default: 0.001]")] = None,
     correction: Correction = None,
     knowledge: Knowledge = None,
+    conditions: Conditions = None,
+    targets: Targets = None,
+    kind: Kind = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
@@ -141,15 +155,9 @@ def fit(
     from heterodag.cli import commands
 
     reading = {
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "encoding": encoding,
-        "header": header,
-        "index_column": index_column,
-        "columns": commands.split_names(columns),
-        "drop": commands.split_names(drop),
-        "missing": missing or "refuse",
-    }
+        "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "header": header, "index_column": index_column,
+        "columns": commands.split_names(columns), "drop": commands.split_names(drop), "missing": missing or "refuse",
+    }  # fmt: skip
     given: dict[str, Any] = {
         "parametrization": parametrization, "form": form, "noise": noise, "normality": normality,
         "tolerance": tolerance, "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds,
@@ -159,7 +167,9 @@ def fit(
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
     with guarded(screen):
+        told = {"conditions": conditions, "targets": targets, "kind": kind}
         options: dict[str, Any] = {"reading": reading, "settings": settings, "knowledge": knowledge}
+        options["experiments"] = {name: value for name, value in told.items() if value is not None}
         commands.fit(screen, data, out, **options, paper=paper, force=force)
 
 

@@ -47,6 +47,7 @@ def fit(
     reading: Mapping[str, Any],
     settings: Mapping[str, Any],
     knowledge: Path | None = None,
+    experiments: Mapping[str, Any] | None = None,
     paper: bool,
     force: bool,
 ) -> None:
@@ -64,27 +65,41 @@ def fit(
         Parameters of HOST that the user gave; the others keep HOST's defaults.
     knowledge : Path, optional
         A JSON file of prior knowledge.
+    experiments : mapping, optional
+        What was said about experiments: `conditions` (a column), `targets` (a JSON file) and `kind`.
     paper : bool
         Start from the paper's own configuration.
     force : bool
         Replace files that an earlier run of heterodag did not write.
     """
     from heterodag.io.tables import read_table
-    from heterodag.knowledge import PriorKnowledge
+    from heterodag.knowledge import Interventions, PriorKnowledge
     from heterodag.report import render_report
+    from heterodag.report.experiments import experiment_sentences
 
     check_outputs(out, force)
     if knowledge is not None:
         settings = {**settings, "prior_knowledge": PriorKnowledge.from_json(knowledge)}
+    experiments = experiments or {}
+    conditions = experiments.get("conditions")
+    if experiments and conditions is None:
+        raise HeterodagError(
+            f"--{next(iter(experiments))} needs --conditions, the column that says which condition a row belongs to."
+        )
     with screen.busy(f"Reading {data.name}"):
-        frame = read_table(data, **reading)
-    model = learn(screen, frame, settings, paper)
+        frame = read_table(data, **reading, conditions=conditions)
+    told = None
+    if conditions is not None:
+        told = Interventions.from_json(frame.index, experiments.get("targets"), experiments.get("kind", "set"))
+    model = learn(screen, frame, settings, paper, told)
     with screen.busy("Making the report"):
-        page = render_report(model, frame, title=f"Causal graph of {data.name}", source=str(data))
+        page = render_report(model, frame, title=f"Causal graph of {data.name}", source=str(data), interventions=told)
         result = graph_result(model)
         write_all(graph_files(result) | {"report.html": page}, out)
     screen.say(f"{len(frame)} rows and {frame.shape[1]} columns from {data}.")
     print_graph(screen, result)
+    for sentence in experiment_sentences(result):
+        screen.say(sentence)
     print_outputs(screen, out)
 
 
@@ -242,12 +257,14 @@ def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     return first, second
 
 
-def learn(screen: Screen, frame: pd.DataFrame, settings: Mapping[str, Any], paper: bool) -> Any:
+def learn(
+    screen: Screen, frame: pd.DataFrame, settings: Mapping[str, Any], paper: bool, interventions: Any = None
+) -> Any:
     """Return HOST, or the paper's HOST, fitted with the settings given and its own defaults for the others."""
     from heterodag.estimators import HOST
 
     model = HOST.paper().set_params(**settings) if paper else HOST(**settings)
-    model.set_params(verbose=int(screen.shows_progress)).fit(frame)
+    model.set_params(verbose=int(screen.shows_progress)).fit(frame, interventions=interventions)
     # Whether someone watched is no part of the result: the files are the same from a terminal and a pipe.
     return model.set_params(verbose=0)
 

@@ -35,7 +35,7 @@ def doubts(
 
     `plausibility` is what ordering and edges went by; None if neither asked.
     """
-    keys = [(j, parents_of(adjacency[:, j])) for j in range(adjacency.shape[0])]
+    keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
     try:
         no_spread = _no_spread(scores, scores.fits(keys))
     except OutOfTime:  # what was fitted while there was time does not tell
@@ -71,7 +71,8 @@ def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> str | None:
 
 def _constant_spread_loss(scores: LocalScores, fit: Fit) -> float:
     """Return the loss of least squares with constant spread on the same parents."""
-    table, n = scores.table, scores.n_rows
+    table = scores.table_of(fit.target)
+    n = table.shape[0]
     y, Z = table.take([fit.target])[0], np.vstack([np.ones(n), table.take(fit.parents)])
     residual = y - np.linalg.lstsq(Z.T, y, rcond=None)[0] @ Z
     return 0.5 * n * (1.0 + float(np.log(max(residual @ residual / n, 1e-300))))
@@ -101,7 +102,7 @@ def doubts_of_mechanisms(
     scores: LocalScores, adjacency: Adjacency, undecided: Adjacency | None, labels: Sequence[str]
 ) -> list[str]:
     """Return what remains to be said where mechanisms compete: variables that none fits, and arrows that are open."""
-    keys = [(j, parents_of(adjacency[:, j])) for j in range(adjacency.shape[0])]
+    keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
     wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
     found = []
     if wrong:
@@ -112,7 +113,8 @@ def doubts_of_mechanisms(
             f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
             "describes. Edges into these variables may mean little; a cause may be missing from the table."
         )
-    total, loose = int(adjacency.sum()), 0 if undecided is None else int(undecided.sum())
+    d = len(adjacency) if undecided is None else len(undecided)  # columns beyond stand for conditions
+    total, loose = int(adjacency[:d, :d].sum()), 0 if undecided is None else int(undecided.sum())
     if loose:
         found.append(
             f"The direction of {loose} of {total} edges is open: graphs with the arrow turned round explain the table as "
@@ -127,12 +129,15 @@ def misfit(scores: LocalScores, fit: Fit) -> float:
     The smaller of two, doubled: Kolmogorov and Smirnov's test of the residuals against the density of the noise, and
     rank correlations of the residuals' sizes with each parent and its size.
     """
-    e = fit.residuals(scores.table)
+    table = scores.table_of(fit.target)
+    e = fit.residuals(table)
     probability = ndtr(e) if fit.noise is None else fit.noise.cdf(e)
     smallest = float(kstest(probability, "uniform").pvalue)
     for parent in fit.parents:
-        x = scores.table.take([parent])[0]
+        x = table.take([parent])[0]
         for of in (x, np.abs(x - np.median(x))):
+            if of.min() == of.max():  # the two values of a condition are as far from their median
+                continue
             for left in (e, np.abs(e)):
                 smallest = min(smallest, 4.0 * len(fit.parents) * float(spearmanr(of, left).pvalue))
     return min(2.0 * smallest, 1.0)

@@ -44,12 +44,15 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Array, list[str] | None]:
         """Check `X`, remember its width and names, and return the array and the names."""
         array, names = check_data(X, getattr(self, "missing", "refuse"))
-        self.n_features_in_ = array.shape[1]
+        self._remember(array.shape[1], names)
+        return array, names
+
+    def _remember(self, d: int, names: list[str] | None) -> None:
+        self.n_features_in_ = d
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return array, names
 
     def names(self) -> list[str]:
         """Return the column names, x0, x1, ... if the table had none."""
@@ -61,8 +64,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the learned edges, strongest evidence first: columns cause, effect, pvalue.
 
         Where the method knows them (see `HOST`), also nats, the evidence for the edge; direction_nats, by how many nats
-        the best graph with the edge turned round is worse; and open, whether that is so little that the direction is
-        open. Edges of equal p-value are sorted by nats, largest first.
+        the best graph with the edge turned round is worse; interventional_nats, how much of that is due to interventions
+        (if there were some); and open, whether the evidence is so little that the direction is open. Edges of
+        equal p-value are sorted by nats, largest first.
 
         Where the method tells them apart (see `HOST`), also mean_pvalue and variance_pvalue: does the cause move the
         mean of the effect, does it move its spread.

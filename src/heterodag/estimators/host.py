@@ -18,13 +18,13 @@ from heterodag.errors import (
 )
 from heterodag.estimators.assumptions import doubts, doubts_of_mechanisms, not_normal
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
-from heterodag.estimators.mechanisms import mechanism_table
+from heterodag.estimators.mechanisms import mechanism_table, target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
-from heterodag.io.inputs import check_data, column_labels
-from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge, resolved
+from heterodag.io.inputs import column_labels
+from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
-from heterodag.ordering.directions import OPEN_BELOW, direction_nats
+from heterodag.ordering.directions import OPEN_BELOW, direction_nats, observational_choices
 from heterodag.ordering.result import Refinement
 from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
@@ -108,6 +108,12 @@ class HOST(GraphEstimator):
     mechanisms_ : DataFrame with a row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
     mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
         of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
+    rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
+    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the evidence on all
+        rows less that on the rows in which nothing was done.
+    targets_ : DataFrame; with shifts or unknown targets only (not with "mlp"): condition, variable, kind ("shift" or
+        "unknown"), pvalue and nats of the effect of the condition on the variable given its causes, by likelihood ratio,
+        and acts, whether it is part of the variable's model.
     n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
 
     Notes
@@ -177,7 +183,7 @@ class HOST(GraphEstimator):
         }  # fmt: skip
         return cls(**(settings | changes))
 
-    def fit(self, X: Any, y: None = None) -> HOST:
+    def fit(self, X: Any, y: None = None, interventions: Any = None) -> HOST:
         """Learn the order and the graph.
 
         Parameters
@@ -186,6 +192,11 @@ class HOST(GraphEstimator):
             Continuous observations, one column a variable; names are kept.
         y : ignored
             For compatibility with scikit-learn.
+        interventions : optional
+            Which variables were set from outside in which rows: (n, d) values True and False, as an array or as a frame
+            with columns of `X`; or a list with one entry per row, None, a column, or several; or `Interventions`, which
+            knows conditions, shifts and unknown targets too. A variable's model is fitted on the rows in which it was not
+            set.
 
         Returns
         -------
@@ -200,67 +211,73 @@ class HOST(GraphEstimator):
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
             Work(self.n_jobs, limit, bar, "HOST") as work,
         ):
-            array, names = self._read(X)
-            knowledge = resolved(self.prior_knowledge, names, array.shape[1])
-            scores = settings.scores.make(array, seed, work)
+            study = read_study(X, interventions, self.prior_knowledge, self.missing)
+            self._remember(study.d, study.own_names)
+            scores = settings.scores.make(study.array, seed, work, study.experiments)
             with work.part(0.0, _EDGES_FROM):
-                found = find_order(scores, names, settings, knowledge)
+                found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
-                graph = self._find_graph(array, names, seed, found, knowledge)
-            self._store(found, graph)
+                graph = self._find_graph(study, seed, found)
+            self._store(found, graph, study)
             with work.part(_DIRECTIONS_FROM, ALMOST):
-                self._describe(found, graph, knowledge)
+                self._describe(found, graph, study)
             with suppress(OutOfTime):  # warnings that need further fits are left out then
-                self._warn(names, found, graph)
+                self._warn(study, found, graph)
             work.report(1.0)
         return self
 
-    def _find_graph(
-        self,
-        array: Array,
-        names: list[str] | None,
-        seed: np.random.SeedSequence,
-        found: FoundOrder,
-        knowledge: ResolvedKnowledge | None,
-    ) -> DAGResult:
+    def _find_graph(self, study: Study, seed: np.random.SeedSequence, found: FoundOrder) -> DAGResult:
         parents = {} if found.search is None else found.search.state.parents
         problem = EdgeProblem(
-            array, found.result.order, edge_candidates(found.result.order, knowledge), seed, self.n_jobs,
-            found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(knowledge),
-            FoundModels(found.scores, parents, found.plausibility),
+            study.array, found.result.order, edge_candidates(found.result.order, study.knowledge), seed, self.n_jobs,
+            found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(study.knowledge),
+            FoundModels(found.scores, parents, found.plausibility), study.experiments,
         )  # fmt: skip
-        return find_dag(problem, self.selection, float(self.alpha), self.correction, names, knowledge)
+        return find_dag(problem, self.selection, float(self.alpha), self.correction, study.names, study.knowledge)
 
-    def _store(self, found: FoundOrder, graph: DAGResult) -> None:
-        order = found.result
+    def _store(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
+        order, graph = found.result.of_first(study.d, study.own_names), graph.of_first(study.d, study.own_names)
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self._set_or_forget("refinement_", None if found.search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
         for name in ("nats", "mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
-    def _describe(self, found: FoundOrder, graph: DAGResult, knowledge: ResolvedKnowledge | None) -> None:
-        """Tell how sure each arrow is, and which mechanism every variable got."""
-        nats = None
+    def _describe(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
+        """Tell how sure each arrow is, which mechanism every variable got, and what experiments did."""
+        nats, due = None, None
         if found.search is not None:
-            edges = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency)]
+            edges = [(int(i), int(j)) for i, j in np.argwhere(self.adjacency_)]
             last = found.search.choices
-            few = order_choices(found.scores.sample(LEVELS[0]), knowledge)
+            few = order_choices(found.scores.sample(LEVELS[0]), study.knowledge)
             levels = [last] if few.scores is last.scores else [few, last]
-            nats = direction_nats(levels, found.search.state, edges, respected(knowledge))
+            told = found.search.state, edges, respected(study.knowledge)
+            nats = direction_nats(levels, *told)[: study.d, : study.d]
+            if study.experiments is not None:
+                observed = [own for level in levels if (own := observational_choices(level)) is not None]
+                without = direction_nats(observed, *told)[: study.d, : study.d] if observed else np.zeros_like(nats)
+                due = np.where(np.isinf(nats), 0.0, nats - np.where(np.isinf(nats), 0.0, without))
         self._set_or_forget("direction_nats_", nats)
-        self._set_or_forget("open_", None if nats is None else (graph.adjacency == 1) & (nats < OPEN_BELOW))
-        table = None
+        self._set_or_forget("interventional_nats_", due)
+        self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
+        self.rows_ = np.array([found.scores.table_of(j).shape[0] for j in range(study.d)])
+        mechanisms, targets = None, None
         if found.scores.fitter.comparable:
             with suppress(OutOfTime):
-                keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(found.scores.d)]
+                keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(study.d)]
                 fits = found.scores.best_known(keys).fits(keys)
-                table = mechanism_table(fits, self.names(), found.scores.n_rows)
-        self._set_or_forget("mechanisms_", table)
+                mechanisms = mechanism_table(fits, self.names(), self.rows_.tolist())
+                targets = target_table(found.scores, graph, study) if study.contexts else None
+        self._set_or_forget("mechanisms_", mechanisms)
+        self._set_or_forget("targets_", targets)
 
-    def _warn(self, names: list[str] | None, found: FoundOrder, graph: DAGResult) -> None:
+    def _warn(self, study: Study, found: FoundOrder, graph: DAGResult) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
-        scores, plausibility = found.scores, found.plausibility or graph.details.get("plausibility")
+        names, scores, plausibility = (
+            study.names,
+            found.scores,
+            found.plausibility or graph.details.get("plausibility"),
+        )
         if self._order_settings().scores.compete:
             sentences = doubts_of_mechanisms(
                 scores.sample(LEVELS[0]),
@@ -272,7 +289,8 @@ class HOST(GraphEstimator):
             labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
             if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
                 plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
-            sentences = doubts(few, found.result, graph.adjacency, labels, plausibility)
+            order = found.result.of_first(study.d, study.own_names)
+            sentences = doubts(few, order, graph.adjacency, labels, plausibility)
         else:  # the other signs are of lines
             sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]
         for sentence in sentences:
@@ -285,7 +303,7 @@ class HOST(GraphEstimator):
         elif hasattr(self, name):
             delattr(self, name)
 
-    def latents(self, X: Any) -> Array:
+    def latents(self, X: Any, interventions: Any = None) -> Array:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.
 
         They should look like independent standard normal samples if the model holds; where the noise of a variable is a
@@ -296,6 +314,8 @@ class HOST(GraphEstimator):
         X : table of shape (n, d)
             The data the model was fitted to, or other rows of the same variables; the conditional models are
             fitted to these rows. Rows with missing values are treated as in `fit`.
+        interventions : optional
+            Which variables were set or changed in which rows, as in `fit`; latents of values that were set are NaN.
 
         Returns
         -------
@@ -303,17 +323,21 @@ class HOST(GraphEstimator):
             In the table's column order.
         """
         check_is_fitted(self, "adjacency_")
-        array, names = check_data(X, self.missing)
+        study = read_study(X, interventions, None, self.missing)
+        names = study.own_names
         if names is not None and hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
             raise DataError("The columns of `X` are not those the model was fitted to, in that order.")
-        if array.shape[1] != self.n_features_in_:
-            raise DataError(f"`X` has {array.shape[1]} columns; the model was fitted to {self.n_features_in_}.")
-        scores = self._order_settings().scores.make(array, seed_sequence(self.random_state))
-        order = self.order_.tolist()
-        keys = [(j, tuple(sorted(order[:position]))) for position, j in enumerate(order)]
-        U = np.empty(array.shape)
+        if study.d != self.n_features_in_:
+            raise DataError(f"`X` has {study.d} columns; the model was fitted to {self.n_features_in_}.")
+        scores = self._order_settings().scores.make(
+            study.array, seed_sequence(self.random_state), None, study.experiments
+        )
+        order, contexts = self.order_.tolist(), range(study.d, scores.d)
+        keys = [(j, (*sorted(order[:position]), *contexts)) for position, j in enumerate(order)]
+        U = np.full((scores.n_rows, study.d), np.nan)
         for fit in scores.fits(keys, Effort.FINAL):
-            U[:, fit.target] = fit.latents(scores.table)
+            free = slice(None) if study.experiments is None else ~study.experiments.fixed[:, fit.target]
+            U[free, fit.target] = fit.latents(scores.table_of(fit.target))
         return U
 
     def _order_settings(self) -> OrderSettings:

@@ -10,13 +10,14 @@ Adjacency convention everywhere: entry [j, i] concerns the edge from column j to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heterodag.runtime.work import Work
+from heterodag.scores.experiments import Experiments
 from heterodag.scores.fit import Parents
 from heterodag.scores.local import LocalScores
 from heterodag.scores.make import LINES, ScoreSettings
@@ -61,6 +62,7 @@ class EdgeProblem:
     settings : which conditional models, for tests that fit some.
     limits : what prior knowledge says about parents, for tests that choose them.
     found : what ordering has left, for tests that can go on from there.
+    experiments : which variables were set in which rows; None if none was.
     """
 
     X: Array
@@ -73,10 +75,32 @@ class EdgeProblem:
     settings: ScoreSettings = LINES
     limits: Limits | None = None
     found: FoundModels | None = None
+    experiments: Experiments | None = None
 
     def scores(self, work: Work) -> LocalScores:
         """Return the local scores of the table: those at hand, or new ones."""
-        return self.settings.make(self.X, self.seed, work) if self.found is None else self.found.scores
+        if self.found is not None:
+            return self.found.scores
+        return self.settings.make(self.X, self.seed, work, self.experiments)
+
+    def by_rows(self) -> list[EdgeProblem]:
+        """Return the problem in parts whose targets have the same rows, those in which they were not set.
+
+        Tests that ask `scores` need no parts: local scores know the rows of every target.
+        """
+        if self.experiments is None:
+            return [self]
+        groups: dict[bytes, list[int]] = {}
+        for j in range(self.X.shape[1]):
+            groups.setdefault(self.experiments.fixed[:, j].tobytes(), []).append(j)
+        return [self._of_targets(some) for some in groups.values() if self.candidates[:, some].any()]
+
+    def _of_targets(self, targets: list[int]) -> EdgeProblem:
+        assert self.experiments is not None
+        candidates = np.zeros_like(self.candidates)
+        candidates[:, targets] = self.candidates[:, targets]
+        X = self.X[~self.experiments.fixed[:, targets[0]]]
+        return replace(self, X=X, candidates=candidates, progress=None, found=None, experiments=None)
 
     def predecessors(self, target: int) -> npt.NDArray[np.intp]:
         """Return the columns before `target` in the order: the conditioning set of its tests, and its candidates."""

@@ -12,17 +12,19 @@ import numpy.typing as npt
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, check_order, full_dag
 from heterodag.errors import check_choice, check_number, check_workers
-from heterodag.independence.contract import EdgeProblem
+from heterodag.independence.contract import BatchedTest, EdgeProblem, EdgeTests, untested
 from heterodag.independence.correction import adjust
 from heterodag.independence.registry import get_selection
-from heterodag.io.inputs import check_data, column_labels, warn_not_converged
-from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
+from heterodag.io.inputs import column_labels, warn_not_converged
+from heterodag.knowledge import ResolvedKnowledge, as_knowledge, read_study
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.scores.make import score_settings
 from heterodag.scores.parent_choice import Limits
 
 CORRECTIONS = ("none", "holm", "bh")
+#: Tests that ask local scores, which know the rows of every target.
+_ASK_SCORES = ("likelihood", "likelihood-full")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,16 @@ class DAGResult:
     names: list[str] | None
     details: dict[str, Any]
 
+    def of_first(self, d: int, names: list[str] | None) -> DAGResult:
+        """Return the graph of the first d columns alone; the others stand for experiments."""
+        if len(self.order) == d:
+            return self
+        details = {
+            name: value[:d, :d] if isinstance(value, np.ndarray) and value.ndim == 2 else value
+            for name, value in self.details.items()
+        }
+        return DAGResult(self.adjacency[:d, :d], self.pvalues[:d, :d], self.order[self.order < d], names, details)
+
 
 def recover_dag(
     X: Any,
@@ -57,6 +69,7 @@ def recover_dag(
     noise: str = "auto",
     prior_knowledge: Any = None,
     missing: str = "refuse",
+    interventions: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[float], None] | None = None,
@@ -86,6 +99,8 @@ def recover_dag(
         agree with it.
     missing : {"refuse", "drop"}, default="refuse"
         Rows with missing values: an error that counts them, or left out with a warning that does.
+    interventions : optional
+        Which variables were set or changed in which rows; see `HOST.fit`.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -107,16 +122,17 @@ def recover_dag(
     )
     get_selection(selection)
     as_knowledge(prior_knowledge)
-    array, names = check_data(X, missing)
-    positions = order_indices(order, array.shape[1], names)
-    knowledge = resolved(prior_knowledge, names, array.shape[1])
-    if knowledge is not None:
-        knowledge.check_order(positions)
+    study = read_study(X, interventions, prior_knowledge, missing)
+    own = order_indices(order, study.d, study.own_names)
+    positions = np.concatenate([np.arange(study.d, study.array.shape[1], dtype=np.intp), own])
+    if study.knowledge is not None:
+        study.knowledge.check_order(positions)
     problem = EdgeProblem(
-        array, positions, edge_candidates(positions, knowledge), seed, n_jobs, progress, alpha, settings,
-        limits_of(knowledge),
+        study.array, positions, edge_candidates(positions, study.knowledge), seed, n_jobs, progress, alpha, settings,
+        limits_of(study.knowledge), experiments=study.experiments,
     )  # fmt: skip
-    return find_dag(problem, selection, alpha, correction, names, knowledge)
+    found = find_dag(problem, selection, alpha, correction, study.names, study.knowledge)
+    return found.of_first(study.d, study.own_names)
 
 
 def edge_candidates(order: Any, knowledge: ResolvedKnowledge | None) -> npt.NDArray[np.bool_]:
@@ -142,13 +158,27 @@ def find_dag(
     Edges that prior knowledge requires are added to those found.
     """
     with single_threaded():
-        tests = get_selection(selection, names)(problem)
+        tests = _run(get_selection(selection, names), problem, selection in _ASK_SCORES)
     warn_not_converged(tests.details.get("not_converged", []), column_labels(len(problem.order), names))
     pvalues = adjust(tests.pvalues, correction)
     adjacency = (np.nan_to_num(pvalues, nan=1.0) < alpha).astype(np.int8)
     if knowledge is not None:
         adjacency[knowledge.required] = 1
     return DAGResult(adjacency, pvalues, problem.order, names, tests.details)
+
+
+def _run(test: BatchedTest, problem: EdgeProblem, asks_scores: bool) -> EdgeTests:
+    """Run a test, on the rows in which a target was not set if it does not see to that itself."""
+    if asks_scores or problem.experiments is None:
+        return test(problem)
+    pvalues, doubtful, parts = untested(problem.X.shape[1]), list[int](), problem.by_rows()
+    for done, part in enumerate(parts, start=1):
+        tests = test(part)
+        pvalues[part.candidates] = tests.pvalues[part.candidates]
+        doubtful += tests.details.get("not_converged", [])
+        if problem.progress is not None:
+            problem.progress(done / len(parts))
+    return EdgeTests(pvalues, {"not_converged": sorted(set(doubtful))})
 
 
 def order_indices(order: Any, d: int, names: list[str] | None) -> npt.NDArray[np.intp]:

@@ -7,13 +7,16 @@
 - ``order``: the same names, causes first; ``layers``: lists of names that were placed together.
 - ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest first. If the method
   knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the edge turned
-  round is worse; null where not known and where prior knowledge decides) and ``open`` (true where that is so little that
-  the direction is open; cause and effect are then those of the learned DAG).
+  round is worse; null where not known and where prior knowledge decides), ``interventional_nats`` (how much of that is due
+  to interventions, if there were some) and ``open`` (true where the evidence is so little
+  that the direction is open; cause and effect are then those of the learned DAG).
 - ``pvalues``: one list per cause with one number per effect, in the order of ``names``; null if not tested.
 - ``scores``: one list per round with one number per variable; null for variables already placed.
 - ``mechanisms``: the model of each variable, objects with ``variable``, ``parents`` and ``curves`` (names joined by
   ", "; ``curves`` are the parents whose effect is curved), ``form`` ("natural" or "location-scale"), ``spread``
   ("constant" or "moving"), ``noise`` ("normal" or "flexible") and ``rows``.
+- ``targets``: what conditions act on that were not simply set, objects with ``condition``, ``variable``, ``kind``,
+  ``pvalue``, ``nats`` and ``acts``; see `HOST.targets_`.
 - ``settings``, ``versions``: what the graph was learned with.
 
 The columns of `edges.csv` are the keys of ``edges``; a cell is empty where nothing is known, and ``inf`` where prior
@@ -40,7 +43,7 @@ from heterodag._version import __version__
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
 #: What a method may know of each edge beside its p-value: fields here, fitted attributes with an underscore at the end.
-CERTAINTY = ("nats", "direction_nats", "open")
+CERTAINTY = ("nats", "direction_nats", "interventional_nats", "open")
 # What XML 1.0 cannot hold in any spelling.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -76,6 +79,10 @@ class GraphResult:
         Edges whose direction is open.
     mechanisms : list of dict or None
         The model of each variable, made plain; the head of this file documents the keys.
+    interventional_nats : ndarray of shape (d, d) or None
+        How much of `direction_nats` is due to interventions.
+    targets : list of dict or None
+        What conditions act on, made plain.
     """
 
     names: tuple[str, ...]
@@ -90,6 +97,8 @@ class GraphResult:
     direction_nats: NDArray[np.float64] | None = None
     open: NDArray[np.bool_] | None = None
     mechanisms: list[dict[str, Any]] | None = None
+    interventional_nats: NDArray[np.float64] | None = None
+    targets: list[dict[str, Any]] | None = None
 
     def edges(self) -> list[tuple[int, int, float]]:
         """Return (cause, effect, p-value) of every edge by column index; NaN where no test was made."""
@@ -97,12 +106,12 @@ class GraphResult:
         return [(i, j, math.nan if self.pvalues is None else float(self.pvalues[i, j])) for i, j in pairs]
 
     def certainty(self) -> dict[str, NDArray[Any]]:
-        """Return those of nats, direction_nats and open that are known."""
+        """Return those of nats, direction_nats, interventional_nats and open that are known."""
         found = {name: getattr(self, name) for name in CERTAINTY}
         return {name: matrix for name, matrix in found.items() if matrix is not None}
 
     def about(self, cause: int, effect: int) -> dict[str, float | bool]:
-        """Return nats, direction_nats and open of one edge, those that are known."""
+        """Return nats, direction_nats, interventional_nats and open of one edge, those that are known."""
         return {name: matrix[cause, effect].item() for name, matrix in self.certainty().items()}
 
 
@@ -116,6 +125,7 @@ def graph_result(model: Any) -> GraphResult:
     """
     order, layers = getattr(model, "order_", None), getattr(model, "layers_", None)
     undecided, mechanisms = getattr(model, "open_", None), getattr(model, "mechanisms_", None)
+    targets = getattr(model, "targets_", None)
     return GraphResult(
         names=tuple(model.names()),
         adjacency=np.asarray(model.adjacency_),
@@ -130,6 +140,8 @@ def graph_result(model: Any) -> GraphResult:
         direction_nats=_floats(getattr(model, "direction_nats_", None)),
         open=None if undecided is None else np.asarray(undecided, dtype=np.bool_),
         mechanisms=None if mechanisms is None else _records(mechanisms),
+        interventional_nats=_floats(getattr(model, "interventional_nats_", None)),
+        targets=None if targets is None else _records(targets),
     )
 
 
@@ -219,8 +231,9 @@ def graph_json(result: GraphResult) -> str:
     for key, matrix in (("pvalues", result.pvalues), ("scores", result.scores)):
         if matrix is not None:
             content[key] = [[_finite(value) for value in row] for row in matrix.tolist()]
-    if result.mechanisms is not None:
-        content["mechanisms"] = result.mechanisms
+    for key, records in (("mechanisms", result.mechanisms), ("targets", result.targets)):
+        if records is not None:
+            content[key] = records
     content |= {"settings": result.settings, "versions": result.versions}
     return _pretty(content)
 

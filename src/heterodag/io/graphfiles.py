@@ -37,7 +37,8 @@ class GraphFile:
     pvalues : pandas.DataFrame or None
         P-values in the same shape, NaN where not tested, where the file has them.
     certainty : dict of str to pandas.DataFrame
-        Those of nats, direction_nats (NaN where not known) and open (boolean) that graph.json holds, in the same shape.
+        Those of nats, direction_nats, interventional_nats (NaN where not known) and open (boolean) that graph.json
+        holds, in the same shape.
     """
 
     adjacency: pd.DataFrame

@@ -51,6 +51,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     missing: str = "refuse",
+    conditions: str | None = None,
 ) -> pd.DataFrame:
     """Read a table of numbers from a file.
 
@@ -76,6 +77,9 @@ def read_table(
         Columns to leave out.
     missing : {"refuse", "drop"}
         Rows with empty cells: an error that counts them, or left out with a warning that does.
+    conditions : str, optional
+        A column, of text or numbers, that says which condition a row belongs to: it becomes the index, and
+        `index_column` is left out.
 
     Returns
     -------
@@ -94,7 +98,7 @@ def read_table(
         frame = _read_parquet(path)
     else:
         frame = read_text(path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
-    frame = _select(frame, path, index_column, columns, drop)
+    frame = _select(frame, path, index_column, columns, drop, conditions)
     _check_named(frame, path)
     return _numbers(frame, path, missing)
 
@@ -152,12 +156,16 @@ def _select(
     index_column: str | None,
     columns: Sequence[str] | None,
     drop: Sequence[str] | None,
+    conditions: str | None = None,
 ) -> pd.DataFrame:
     unnamed = "Unnamed: 0"
     if index_column is not None:
         index_column = index_column or unnamed
         _check_known(frame, path, [index_column], "--index-column")
         frame = frame.set_index(index_column)
+    if conditions is not None:
+        _check_known(frame, path, [conditions], "--conditions")
+        frame = frame.set_index(conditions)
     if drop:
         drop = [name or unnamed for name in drop]
         _check_known(frame, path, drop, "--drop")

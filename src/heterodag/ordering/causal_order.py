@@ -13,8 +13,8 @@ import numpy as np
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
 from heterodag.errors import FitWarning, ParameterError, check_choice, check_number, check_workers, renamed_time_limit
-from heterodag.io.inputs import check_data, column_labels, warn_not_converged
-from heterodag.knowledge import ResolvedKnowledge, as_knowledge, resolved
+from heterodag.io.inputs import column_labels, warn_not_converged
+from heterodag.knowledge import ResolvedKnowledge, as_knowledge, read_study
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
 from heterodag.ordering.result import OrderResult
 from heterodag.ordering.search import LEVELS, Search, order_choices, search_mechanisms, search_order
@@ -79,6 +79,7 @@ def causal_order(
     max_seconds: float | None = None,
     prior_knowledge: Any = None,
     missing: str = "refuse",
+    interventions: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
@@ -117,6 +118,8 @@ def causal_order(
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
         Rows with missing values: an error that counts them, or left out with a warning that does.
+    interventions : optional
+        Which variables were set or changed in which rows; see `HOST.fit`.
     n_jobs : int, optional
         Parallel workers for large tables, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -142,13 +145,13 @@ def causal_order(
     limit, n_jobs = renamed_time_limit(max_seconds, max_time), check_workers(n_jobs)
     as_knowledge(prior_knowledge)
     seed = seed_sequence(random_state)
-    array, names = check_data(X, missing)
-    knowledge = resolved(prior_knowledge, names, array.shape[1])
+    study = read_study(X, interventions, prior_knowledge, missing)
     with Work(n_jobs, limit, progress) as work:
         with work.part(0.0, ALMOST):
-            found = find_order(settings.scores.make(array, seed, work), names, settings, knowledge)
+            scores = settings.scores.make(study.array, seed, work, study.experiments)
+            found = find_order(scores, study.names, settings, study.knowledge)
         work.report(1.0)
-    return found.result
+    return found.result.of_first(study.d, study.own_names)
 
 
 def order_settings(
@@ -188,7 +191,7 @@ def find_order(
         looked_at = scores.sample(levels[0]) if refine or _rounds_with_curves(settings) else scores
         if settings.scores.compete:  # Algorithm 2 as the paper has it: normal noise
             rounds = CurveFitter if _rounds_with_curves(settings) else LineFitter
-            looked_at = LocalScores(looked_at.table, rounds(settings.scores.fixed_form), scores.work)
+            looked_at = looked_at.with_fitter(rounds(settings.scores.fixed_form))
         with scores.work.part(0.0, 0.1 if refine else 1.0):
             result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
@@ -229,7 +232,7 @@ def _by_normality(
     if curves:
         # Curves let wrong directions look normal where lines do not; where effects bend, lines are lost. The order along
         # which models with curves explain the table better is the better one.
-        lines = FullRounds(LocalScores(scores.table, settings.scores.lines(), work), settings.statistic)
+        lines = FullRounds(scores.with_fitter(settings.scores.lines()), settings.statistic)
         with work.part(0.7, 1.0):
             straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
         with suppress(OutOfTime):

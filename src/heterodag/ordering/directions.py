@@ -24,6 +24,8 @@ CLOSE = 40.0
 OPEN_BELOW = 9.0
 #: Times that a better graph may be found on the way.
 _RESTARTS = 3
+#: Observational rows per column from which on their own evidence for directions is looked at.
+_LEAST_ROWS_PER_COLUMN = 5
 
 Allowed = Callable[[list[int]], bool]
 
@@ -63,6 +65,16 @@ def direction_nats(
             out[edge] = max(nats, 0.0)
         left = [edge for edge in left if not out[edge] > CLOSE]
     return out
+
+
+def observational_choices(choices: ParentChoices) -> ParentChoices | None:
+    """Return the same choices on the rows in which nothing was done; None if these are too few for the columns."""
+    scores = choices.scores
+    assert scores.experiments is not None
+    rows = np.flatnonzero(scores.experiments.observed)
+    if len(rows) < _LEAST_ROWS_PER_COLUMN * scores.d:
+        return None
+    return ParentChoices(scores.only(rows), choices.penalty, choices.limits)
 
 
 def _edges(state: State) -> list[tuple[int, int]]:

@@ -77,7 +77,7 @@ class FullRounds:
         keys = [(j, parents) for j in remaining]
         fits = self.scores.fits(keys, Effort.ROUND, after=before)
         self.doubtful.update(fit.target for fit in fits if not fit.converged)
-        found = np.empty(len(remaining))
+        found = np.ones(len(remaining))  # of variables that were set in all rows, which come first
         for part, U in self.scores.residuals(keys, Effort.ROUND):
             found[part] = self.statistic(U)
         return found

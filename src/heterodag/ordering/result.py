@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,16 @@ class OrderResult:
     def __post_init__(self) -> None:
         if not self.start:
             object.__setattr__(self, "start", self.layers)
+
+    def of_first(self, d: int, names: list[str] | None) -> OrderResult:
+        """Return the order of the first d columns alone: the others stand for experiments, and come before all variables."""
+        if len(self.order) == d:
+            return self
+        layers, start = (
+            [own for layer in some if (own := [j for j in layer if j < d])] for some in (self.layers, self.start)
+        )
+        scores = self.scores[~np.isnan(self.scores[:, :d]).all(axis=1), :d]
+        return replace(self, order=self.order[self.order < d], layers=layers, start=start, scores=scores, names=names)
 
     def margins(self) -> Array:
         """Return, per round of Algorithm 2, by how much the new layer beat the best of the rest (NaN if none)."""

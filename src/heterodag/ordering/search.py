@@ -126,7 +126,7 @@ def _admitted(
         begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
         wider = _with_natural_curves(scores.fitter)
         if wider is not None and _helps(wider, choices.scores, begun):
-            scores = LocalScores(scores.table, wider, scores.work)
+            scores = scores.with_fitter(wider)
             choices = order_choices(scores.sample(LEVELS[0]), knowledge)
             begun = start_state(choices, begun.order, begun.parents)
     return scores, choices, begun
@@ -158,7 +158,7 @@ def _with_natural_curves(fitter: Fitter) -> Fitter | None:
 def _helps(fitter: Fitter, scores: LocalScores, state: State) -> bool:
     """Return whether another fitter explains enough variables of a graph much better."""
     keys = [key for key in state.parents.items() if key[1]]
-    new, old = LocalScores(scores.table, fitter, scores.work).losses(keys), scores.losses(keys)
+    new, old = scores.with_fitter(fitter).losses(keys), scores.losses(keys)
     helped = sum(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
     return 0 < min(_ENOUGH, len(keys)) <= helped
 

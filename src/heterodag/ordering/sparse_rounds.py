@@ -26,7 +26,7 @@ class SparseRounds:
         d = self.scores.d
         self.parents: dict[int, Parents] = dict.fromkeys(range(d), ())
         self._gains = np.zeros((d, d))
-        self._scores = np.zeros(d)
+        self._scores = np.ones(d)
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterodag.io.exports import GraphResult, graph_result, ordered_layers, ranked_edges
+from heterodag.knowledge.interventions import read_interventions, take_conditions
 from heterodag.report.drawing import describe_p, draw_graph, draw_matrix, draw_qq
+from heterodag.report.experiments import arrow_rows, experiment_sentences, target_rows
 from heterodag.report.mechanisms import mechanism_row
 from heterodag.viz.directions import Directions, describe_nats
 from heterodag.viz.summaries import Round, closeness, normal_quantiles, rounds, straightness
@@ -54,6 +56,7 @@ def render_report(
     title: str = "Causal graph",
     source: str | None = None,
     comparison: Comparison | None = None,
+    interventions: Any = None,
 ) -> str:
     """Return the report of a fitted model as one self-contained HTML page.
 
@@ -69,6 +72,8 @@ def render_report(
         Where the table came from, such as a file name.
     comparison : Comparison, optional
         A graph against which the edges are marked.
+    interventions : optional
+        What the model was fitted with; see `HOST.fit`.
 
     Returns
     -------
@@ -79,7 +84,8 @@ def render_report(
     tolerance = float(result.settings.get("tolerance") or 0.0)
     history = [] if result.scores is None else rounds(result.scores)
     kinds, directions = _kinds(result, comparison), Directions(result.direction_nats, result.open)
-    panels, fits = _qq_panels(model, X, result)
+    X, interventions = take_conditions(X, interventions)
+    panels, fits = _qq_panels(model, X, result, interventions)
     return _template().render(
         title=title,
         source=source,
@@ -97,6 +103,9 @@ def render_report(
         directions=directions,
         mechanisms=[mechanism_row(mechanism) for mechanism in result.mechanisms or ()],
         flexible_noise=any(mechanism["noise"] == "flexible" for mechanism in result.mechanisms or ()),
+        experiment_sentences=experiment_sentences(result),
+        experiment_arrows=arrow_rows(result)[:MAX_EDGE_ROWS],
+        experiment_targets=target_rows(result)[:MAX_EDGE_ROWS],
         **_pictures(result, kinds, directions),
         **_score_tables(result, history, tolerance),
         **panels,
@@ -259,13 +268,17 @@ def _heat(result: GraphResult, placed: list[int], tolerance: float) -> list[list
     ]
 
 
-def _qq_panels(model: Any, X: Any, result: GraphResult) -> tuple[dict[str, Any], list[float]]:
+def _qq_panels(model: Any, X: Any, result: GraphResult, interventions: Any) -> tuple[dict[str, Any], list[float]]:
     """Return Q-Q panels in the learned order, of many variables the least normal ones, and how all fit."""
     if not hasattr(model, "latents"):
         return {"panels": [], "panels_left": 0, "qq_rows": 0}, []
     step = max(1, math.ceil(len(X) / MAX_QQ_ROWS))
-    latents = np.asarray(model.latents(X if step == 1 else _every(X, step)), dtype=np.float64)
-    quantiles = [normal_quantiles(column) for column in latents.T]
+    options = {}
+    if interventions is not None:
+        told = read_interventions(interventions, result.names, len(X))
+        options = {"interventions": told.take(np.arange(0, len(X), step))}
+    latents = np.asarray(model.latents(X if step == 1 else _every(X, step), **options), dtype=np.float64)
+    quantiles = [normal_quantiles(column[~np.isnan(column)]) for column in latents.T]
     fits = [straightness(*pair) for pair in quantiles]
     least = sorted(range(len(fits)), key=lambda k: (math.isfinite(fits[k]), fits[k]))[:MAX_PANELS]
     order = result.order if result.order is not None else range(len(fits))

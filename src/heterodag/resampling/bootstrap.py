@@ -12,6 +12,7 @@ import contextlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from heterodag._version import __version__
-from heterodag.core.gaussian import Array
+from heterodag.core.gaussian import Array, Index
 from heterodag.errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
-from heterodag.io.inputs import check_data, column_labels
-from heterodag.knowledge import resolved
+from heterodag.io.inputs import column_labels
+from heterodag.knowledge.interventions import Told
+from heterodag.knowledge.study import read_study
 from heterodag.resampling.result import BootstrapResult
-from heterodag.runtime.fingerprints import describe_estimator, table_digest
+from heterodag.runtime.fingerprints import describe, describe_estimator, short_digest, table_digest
 from heterodag.runtime.jsonlines import append_object, read_objects
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
@@ -40,6 +42,7 @@ def bootstrap(
     n_resamples: int = 100,
     *,
     resample: str = "rows",
+    interventions: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     store: str | Path | None = None,
@@ -57,6 +60,9 @@ def bootstrap(
         How many times.
     resample : {"rows", "half"}, default="rows"
         n rows drawn with replacement (the bootstrap), or half of the rows without (subsampling).
+    interventions : optional
+        Which variables were set or changed in which rows, for models that can use it; see `HOST.fit`. Rows are then
+        resampled within each condition.
     random_state : int, Generator or None
         Seed of the resampling, and of the model's own randomness.
     n_jobs : int, optional
@@ -72,7 +78,7 @@ def bootstrap(
     BootstrapResult
         Frequencies, a consensus graph, the stability of the order. After Ctrl-C: of the resamples finished by then.
     """
-    plan = _plan(model, X, resample, random_state, store)
+    plan = _plan(model, X, resample, interventions, random_state, store)
     wanted = range(check_integer("n_resamples", n_resamples, low=1))
     check_integer("verbose", verbose, low=0)
     found = {} if store is None else _opened(Path(store), plan)
@@ -103,48 +109,67 @@ class _Plan:
     resample: str
     seed: np.random.SeedSequence
     header: dict[str, Any]
+    told: Told | None = None
 
 
-def _plan(model: Any, X: Any, resample: str, random_state: Any, store: str | Path | None) -> _Plan:
+def _plan(
+    model: Any, X: Any, resample: str, interventions: Any, random_state: Any, store: str | Path | None
+) -> _Plan:
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise ParameterError("model", "be an estimator such as HOST()", model)
     check_choice("resample", resample, SCHEMES)
     seed = seed_sequence(random_state)
-    array, names = check_data(X, getattr(model, "missing", "refuse"))
-    resolved(getattr(model, "prior_knowledge", None), names, array.shape[1])  # refused before a store is made
+    if interventions is not None and "interventions" not in signature(model.fit).parameters:
+        raise ParameterError("model", "be one that can use interventions, such as HOST()", type(model).__name__)
+    # What is wrong with the knowledge or the interventions is refused before a store is made.
+    knowledge, missing = getattr(model, "prior_knowledge", None), getattr(model, "missing", "refuse")
+    study = read_study(X, interventions, knowledge, missing)
+    array, names, told = study.array[:, : study.d], study.own_names, study.told
     header = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__, "model": describe_estimator(model),
         "data": table_digest(array, names), "resample": resample,
         "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
     }  # fmt: skip
+    if told is not None:
+        header["interventions"] = short_digest(describe([told.fixed, told.condition, told.names, told.changed]))
     if random_state is None and store is not None and Path(store).exists():
         # No seed was asked for: continue with the one in the store.
         stored = _header(Path(store))
         seed = np.random.SeedSequence(int(stored["entropy"]), spawn_key=stored["spawn_key"])
         header |= {"entropy": stored["entropy"], "spawn_key": stored["spawn_key"]}
-    return _Plan(model, array, names, resample, seed, header)
+    return _Plan(model, array, names, resample, seed, header, told)
 
 
 def _run(plan: _Plan, left: list[int], n_jobs: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield finished resamples, in any order."""
     if not left:
         return
-    tasks = (delayed(_one)(plan.model, plan.array, plan.names, plan.resample, plan.seed, k) for k in left)
+    tasks = (delayed(_one)(plan, k) for k in left)
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
 
 
-def _one(
-    model: Any, array: Array, names: list[str] | None, resample: str, seed: np.random.SeedSequence, k: int
-) -> tuple[int, dict[str, Any]]:
+def _rows(plan: _Plan, rng: np.random.Generator) -> Index:
+    """Return the rows of a resample, drawn within each condition if there are several."""
+    n = len(plan.array)
+    groups = [np.arange(n)]
+    if plan.told is not None:
+        groups = [np.flatnonzero(plan.told.condition == number) for number in np.unique(plan.told.condition)]
+    if plan.resample == "rows":
+        return np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in groups])
+    return np.concatenate([rows[rng.permutation(len(rows))[: len(rows) // 2]] for rows in groups])
+
+
+def _one(plan: _Plan, k: int) -> tuple[int, dict[str, Any]]:
     """Fit a clone of the model to resample k."""
+    seed, names = plan.seed, plan.names
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
     rng, model_seed = np.random.default_rng(own), int(own.generate_state(1)[0])
-    n = len(array)
-    rows = rng.integers(n, size=n) if resample == "rows" else rng.permutation(n)[: n // 2]
-    fresh = clone(model)
+    rows = _rows(plan, rng)
+    fresh = clone(plan.model)
     settings = {"n_jobs": 1, "verbose": 0, "random_state": model_seed}
     fresh.set_params(**{key: value for key, value in settings.items() if key in fresh.get_params(deep=False)})
-    table: Any = array[rows]
+    table: Any = plan.array[rows]
+    options = {} if plan.told is None else {"interventions": plan.told.take(rows)}
     if names is not None:
         import pandas as pd
 
@@ -152,7 +177,7 @@ def _one(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fresh.fit(table)
+            fresh.fit(table, **options)
     except DataError as error:
         # A resample can be unlucky, for instance repeat one value of a column; that is an outcome too.
         return k, {"error": str(error)}
@@ -192,9 +217,10 @@ def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
     for key, what in (
         ("heterodag", f"of heterodag {stored.get('heterodag', '(version unknown)')}, not {__version__}"),
         ("model", "of another model"), ("data", "of other data"), ("resample", "of another way of resampling"),
+        ("interventions", "of other interventions"),
         ("entropy", "of another random_state"), ("spawn_key", "of another random_state"),
     ):  # fmt: skip
-        if stored.get(key) != plan.header[key]:
+        if stored.get(key) != plan.header.get(key):
             raise HeterodagError(f"Store '{path}' holds resamples {what}; choose another file or delete it.")
     objects, _ = read_objects(path)  # a line that was being written when the run was killed is none
     found: dict[int, dict[str, Any]] = {}

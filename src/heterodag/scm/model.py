@@ -12,7 +12,9 @@ import numpy as np
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, ancestors, descendants, topological_order
 from heterodag.errors import ParameterError, check_integer, check_number
-from heterodag.io.inputs import check_data, column_index, column_labels, warn_not_converged
+from heterodag.io.inputs import column_index, column_labels, warn_not_converged
+from heterodag.knowledge.interventions import take_conditions
+from heterodag.knowledge.study import read_study
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.scm.attribution import log_spread_shares, variance_shares
@@ -20,7 +22,8 @@ from heterodag.scm.effects import Question, answers, half_width
 from heterodag.scm.interventions import Actions, Set, read_actions
 from heterodag.scm.mechanism import Mechanism, fit_mechanism
 from heterodag.scm.propagate import abduct, draw_noise, propagate, stream
-from heterodag.scm.reading import read_adjacency, read_host, read_names, read_rows
+from heterodag.scm.reading import own_rows, read_adjacency, read_host, read_host_targets, read_names, read_rows
+from heterodag.scores.local import parents_of
 from heterodag.scores.make import ScoreSettings, score_settings
 
 if TYPE_CHECKING:
@@ -75,7 +78,7 @@ class HeteroscedasticSCM:
     # --- making one -----------------------------------------------------------------------------------------
 
     @classmethod
-    def from_host(cls, model: Any, X: Any) -> HeteroscedasticSCM:
+    def from_host(cls, model: Any, X: Any, interventions: Any = None) -> HeteroscedasticSCM:
         """Fit the mechanisms of a learned graph.
 
         Parameters
@@ -84,9 +87,14 @@ class HeteroscedasticSCM:
             Its graph, and its `form`, `parametrization` and `noise` if it has them.
         X : table of shape (n, d)
             The rows it was fitted to, or other rows of the same columns.
+        interventions : optional
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in which
+            its variable was neither set nor changed. Conditions of unknown targets count as far as `model.targets_` says
+            that they act.
         """
+        X, interventions = take_conditions(X, interventions)
         adjacency, settings = read_host(model, X)
-        return cls.from_dag(adjacency, X, **settings)
+        return cls.from_dag(adjacency, X, interventions=read_host_targets(model, X, interventions), **settings)
 
     @classmethod
     def from_dag(
@@ -99,6 +107,7 @@ class HeteroscedasticSCM:
         noise: str = "auto",
         names: Any = None,
         missing: str = "refuse",
+        interventions: Any = None,
     ) -> HeteroscedasticSCM:
         """Fit the mechanism of every variable of a given DAG.
 
@@ -115,15 +124,21 @@ class HeteroscedasticSCM:
             Column names for an array; by default x0, x1, ... .
         missing : {"refuse", "drop"}, default="refuse"
             Rows with missing values: an error that counts them, or left out with a warning that does.
+        interventions : optional
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in which
+            its variable was not set, and was not changed by a condition that acts on it or may do so: it is the
+            mechanism in the reference condition.
         """
         settings = score_settings(parametrization, form, noise)
-        array, found = check_data(X, missing)
-        labels = read_names(names, column_labels(array.shape[1], found))
+        study = read_study(X, interventions, None, missing)
+        array = study.array[:, : study.d]
+        labels = read_names(names, column_labels(study.d, study.own_names))
         graph = read_adjacency(adjacency, labels)
         topological_order(graph)  # refuses a cycle before any fit
         with single_threaded():
             parts = [
-                fit_mechanism(array, j, np.flatnonzero(graph[:, j]).tolist(), settings) for j in range(len(labels))
+                fit_mechanism(own_rows(array, study.told, j, labels), j, parents_of(graph[:, j]), settings)
+                for j in range(len(labels))
             ]
         warn_not_converged([p.target for p in parts if not p.fit.converged], labels)
         return cls(labels, parts, settings)
@@ -146,7 +161,7 @@ class HeteroscedasticSCM:
         from heterodag.estimators.mechanisms import mechanism_table
 
         fits = [replace(m.fit, target=m.target, parents=m.parents) for m in self.mechanisms]
-        return mechanism_table(fits, self.names, 2)[["variable", "parents", "form", "curves", "noise"]]
+        return mechanism_table(fits, self.names, [2] * len(fits))[["variable", "parents", "form", "curves", "noise"]]
 
     # --- sampling -------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, as_adjacency
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import read_data
+from heterodag.knowledge.interventions import Told, read_interventions
 
 
 def read_names(given: Any, found: list[str]) -> list[str]:
@@ -61,6 +63,35 @@ def read_host(model: Any, X: Any) -> tuple[Adjacency, dict[str, Any]]:
     keys = ("form", "parametrization", "noise", "missing")
     settings = {key: getattr(model, key) for key in keys if hasattr(model, key)}
     return as_adjacency(model.adjacency_), settings
+
+
+def read_host_targets(model: Any, X: Any, interventions: Any) -> Any:
+    """Return interventions in which conditions of unknown targets act on what a fitted estimator found."""
+    if interventions is None or not hasattr(model, "targets_"):
+        return interventions
+    labels = model.names()
+    told = read_interventions(interventions, labels, len(read_data(X)[0]))
+    acting = model.targets_[model.targets_["acts"]]
+    changed: dict[int, tuple[int, ...] | None] = {
+        number: tuple(
+            labels.index(name) for name in acting.loc[acting["condition"] == told.names[number], "variable"]
+        )
+        for number in told.changed
+    }
+    return replace(told, changed=changed)
+
+
+def own_rows(array: Array, told: Told | None, target: int, labels: Sequence[str]) -> Array:
+    """Return the rows from which the mechanism of a variable is learned: it was neither set nor changed there."""
+    if told is None:
+        return array
+    rows, need = told.undisturbed(target), max(5, min(array.shape[1], 20) + 3)
+    if int(rows.sum()) < need:
+        raise DataError(
+            f"Variable '{labels[target]}' was neither set nor changed in {int(rows.sum())} row(s) only; its mechanism needs "
+            f"at least {need}: add rows of the reference condition."
+        )
+    return array if rows.all() else array[rows]
 
 
 def read_rows(rows: Any, labels: Sequence[str], needed: Sequence[int] | None = None) -> tuple[Array, Any]:

@@ -3,24 +3,30 @@
 Orders and graphs are compared by sums of these models' losses, and neighbouring orders share most of them, so no model is
 fitted twice on the same rows. A fit starts from the best of what is known: the same model on fewer rows, else the best
 model with one parent less.
+
+With experiments, the models of a variable are fitted on the rows in which it was not set (`scores.experiments`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from heterodag.core.gaussian import Array, Form
+from heterodag.core.gaussian import Array, Form, Index
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
 from heterodag.scores.drop_one import DropOne
-from heterodag.scores.fit import Effort, Fit, Key, Parents
+from heterodag.scores.experiments import Experiments, scaling
+from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 
 #: Residuals are served so many numbers at a time.
 _RESIDUAL_FLOATS = 2**19
+#: Tables of the rows of single targets are kept while they hold no more numbers than this together.
+_KEPT_FLOATS = 2**26
 
 
 class Fitter(Protocol):
@@ -68,13 +74,24 @@ class LocalScores:
         The kind of models.
     work : Work, optional
         Workers, clock and progress; one process and no limit by default.
+    experiments : Experiments, optional
+        Which variables were set in which rows; none by default.
     """
 
-    def __init__(self, table: Table, fitter: Fitter, work: Work | None = None) -> None:
+    def __init__(
+        self, table: Table, fitter: Fitter, work: Work | None = None, experiments: Experiments | None = None
+    ) -> None:
         self.table, self.fitter, self.work = table, fitter, Work() if work is None else work
+        self.experiments = experiments
         self._fits: dict[Key, Fit] = {}
         self._gains: dict[Key, Array] = {}
         self._samples: dict[int, LocalScores] = {table.shape[0]: self}
+        self._whole, self._scalings = self, dict[bytes, tuple[Array, Array]]()
+        self._tables: dict[bytes, Table] = {}
+
+    def with_fitter(self, fitter: Fitter) -> LocalScores:
+        """Return the scores of the same rows by another kind of models."""
+        return LocalScores(self.table, fitter, self.work, self.experiments)
 
     @property
     def n_rows(self) -> int:
@@ -86,17 +103,58 @@ class LocalScores:
         """Number of variables."""
         return self.table.shape[1]
 
+    @cached_property
+    def targets(self) -> list[int]:
+        """The variables that have models: all but those that were set in every row."""
+        fixed = None if self.experiments is None else self.experiments.fixed
+        return [j for j in range(self.d) if fixed is None or not fixed[:, j].all()]
+
+    def table_of(self, target: int) -> Table:
+        """Return the rows in which a variable was not set, standardised; all rows without experiments."""
+        if self.experiments is None or not self.experiments.fixed[:, target].any():
+            return self.table
+        free = ~self.experiments.fixed[:, target]
+        name = np.packbits(free).tobytes()
+        if name not in self._tables:
+            if sum(table.X.size for table in self._tables.values()) > _KEPT_FLOATS:
+                self._tables.clear()
+            self._tables[name] = Table.with_scaling(self.table.X[free], *self._whole._scaling_of(target))
+        return self._tables[name]
+
+    def _scaling_of(self, target: int) -> tuple[Array, Array]:
+        """Return location and scale of the rows of a target; samples use those of the whole table."""
+        assert self.experiments is not None
+        free = ~self.experiments.fixed[:, target]
+        name = np.packbits(free).tobytes()
+        if name not in self._scalings:
+            self._scalings[name] = scaling(self.table.X[free], self.table)
+        return self._scalings[name]
+
+    def only(self, rows: Index) -> LocalScores:
+        """Return the scores on some of the rows alone, with the scaling of all."""
+        table = Table.with_scaling(self.table.X[rows], self.table.location, self.table.scale)
+        own = None if self.experiments is None else self.experiments.take(rows)
+        found = LocalScores(table, self.fitter, self.work, own)
+        found._whole = self._whole
+        return found
+
     def sample(self, rows: int) -> LocalScores:
         """Return the scores on so many rows, evenly spread; these ones if the table has no more.
 
+        Of rare conditions a few rows more are kept (`Experiments.sample_rows`).
         Samples of one table know of each other: a fit starts from the same model on the next fewer rows.
         """
         rows = min(rows, self.n_rows)
         if rows not in self._samples:
-            small = LocalScores(self.table.sample(rows), self.fitter, self.work)
+            small = self._sampled(rows)
             small._samples = self._samples
             self._samples[rows] = small
         return self._samples[rows]
+
+    def _sampled(self, rows: int) -> LocalScores:
+        if self.experiments is None:
+            return LocalScores(self.table.sample(rows), self.fitter, self.work)
+        return self.only(self.experiments.sample_rows(self.table, rows))
 
     def fits(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, after: Parents | None = None) -> list[Fit]:
         """Return the models of several variables given their parents, fitting what is not known well enough.
@@ -105,9 +163,10 @@ class LocalScores:
         """
         keys = list(keys)
         missing = [key for key in dict.fromkeys(keys) if not self._suffices(key, effort)]
-        batches = list(self.fitter.batches(self.table, missing))
-        jobs = [(self.table, batch, [self._start(key, after) for key in batch], effort) for batch in batches]
-        for batch, found in zip(batches, self.work.map(self.fitter.fit, jobs), strict=True):
+        missing = self._without_rows(missing)
+        batches = self._batches(self.fitter.batches, missing)
+        jobs = [(table, batch, [self._start(key, after) for key in batch], effort) for table, batch in batches]
+        for (_, batch), found in zip(batches, self.work.map(self.fitter.fit, jobs), strict=True):
             self._fits.update(zip(batch, found, strict=True))
         return [self._fits[key] for key in keys]
 
@@ -137,24 +196,58 @@ class LocalScores:
         """Make the score tests of several models at once."""
         missing = [key for key in dict.fromkeys(keys) if key not in self._gains]
         self.fits(missing, effort)
-        batches = list(self.fitter.gain_batches(self.table, missing))
-        jobs = [(self.table, [self._fits[key] for key in batch]) for batch in batches]
-        for batch, found in zip(batches, self.work.map(self.fitter.gains, jobs), strict=True):
+        missing = self._without_rows(missing)
+        batches = self._batches(self.fitter.gain_batches, missing)
+        jobs = [(table, [self._fits[key] for key in batch]) for table, batch in batches]
+        for (_, batch), found in zip(batches, self.work.map(self.fitter.gains, jobs), strict=True):
             for (target, parents), row in zip(batch, found, strict=True):
                 row[[target, *parents]] = 0.0
                 self._gains[target, parents] = row
 
-    def residuals(self, keys: Sequence[Key], effort: Effort = Effort.SEARCH) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory."""
-        fits = self.fits(keys, effort)
-        at_once = max(1, _RESIDUAL_FLOATS // (8 * self.n_rows))
-        for start in range(0, len(fits), at_once):
-            part = slice(start, start + at_once)
-            yield part, self.fitter.residuals(self.table, fits[part])
+    def residuals(self, keys: Sequence[Key], effort: Effort = Effort.SEARCH) -> Iterator[tuple[Index, Array]]:
+        """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory.
+
+        Each has the rows of its target; models of variables that were set in all rows are left out.
+        """
+        fits, places = self.fits(keys, effort), dict[int, list[int]]()
+        own = {j: self.table_of(j) for j in {key[0] for key in keys}.intersection(self.targets)}
+        for k, fit in enumerate(fits):
+            if fit.target in own:
+                places.setdefault(id(own[fit.target]), []).append(k)
+        for some in places.values():
+            table = own[fits[some[0]].target]
+            at_once = max(1, _RESIDUAL_FLOATS // (8 * table.shape[0]))
+            for start in range(0, len(some), at_once):
+                part = some[start : start + at_once]
+                yield np.array(part), self.fitter.residuals(table, [fits[k] for k in part])
 
     def without(self, tests: Sequence[tuple[Key, Sequence[int]]]) -> list[DropOne]:
         """Test, for several models, the parents with the given positions, one at a time given the others."""
-        return self.work.map(self.fitter.without, [(self.table, key, positions) for key, positions in tests])
+        jobs = [(self.table_of(key[0]), key, positions) for key, positions in tests]
+        return self.work.map(self.fitter.without, jobs)
+
+    def _batches(
+        self, cut: Callable[[Table, Iterable[Key]], Iterator[list[Key]]], keys: Sequence[Key]
+    ) -> list[tuple[Table, list[Key]]]:
+        """Cut models into batches, each with the table of its targets' rows."""
+        groups: dict[int, tuple[Table, list[Key]]] = {}
+        for key in keys:
+            table = self.table_of(key[0])
+            groups.setdefault(id(table), (table, []))[1].append(key)
+        return [(table, batch) for table, some in groups.values() for batch in cut(table, some)]
+
+    def _without_rows(self, keys: list[Key]) -> list[Key]:
+        """Answer for variables that were set in all rows, which cost nothing whatever their parents; return the others."""
+        if self.experiments is None:
+            return keys
+        modelled = set(self.targets)
+        for key in keys:
+            if key[0] not in modelled:
+                form, none = self.fitter.form, np.zeros(len(key[1]))
+                theta = np.zeros(2 * (1 + len(key[1])) + form.locations)
+                self._fits[key] = LinearFit(form, *key, 0.0, True, none, Effort.FINAL, theta)
+                self._gains[key] = np.zeros(self.d)
+        return [key for key in keys if key[0] in modelled]
 
     def _suffices(self, key: Key, effort: Effort) -> bool:
         known = self._fits.get(key)

@@ -13,6 +13,7 @@ from heterodag.runtime.seeds import model_seed
 from heterodag.runtime.work import Work
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
+from heterodag.scores.experiments import Experiments
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.networks import NetworkFitter
@@ -61,9 +62,15 @@ class ScoreSettings:
             return CompetingFitter(forms, self.parametrization != "linear", self.noise, natural_curves)
         return CurveFitter(self.fixed_form) if self.parametrization == "spline" else self.lines()
 
-    def make(self, array: Array, seed: np.random.SeedSequence, work: Work | None = None) -> LocalScores:
+    def make(
+        self,
+        array: Array,
+        seed: np.random.SeedSequence,
+        work: Work | None = None,
+        experiments: Experiments | None = None,
+    ) -> LocalScores:
         """Return the local scores of a table that has been checked already."""
-        return LocalScores(Table.standardize(array), self.fitter(seed), work)
+        return LocalScores(Table.standardize(array), self.fitter(seed), work, experiments)
 
 
 def score_settings(parametrization: str, form: str, noise: str = "gaussian") -> ScoreSettings:

@@ -37,10 +37,10 @@ class Plausibility:
 
 def judge(scores: LocalScores, parents: Mapping[int, Parents]) -> Plausibility:
     """Return how normal the residuals of all variables are, given their parents."""
-    n, best, far = scores.n_rows, 0.0, True
-    seen = np.arange(min(n, _ROWS)) * n // min(n, _ROWS)
+    best, far = 0.0, True
     for _, U in scores.residuals(list(parents.items())):
-        for row in U[:, seen]:
+        n = U.shape[1]
+        for row in U[:, np.arange(min(n, _ROWS)) * n // min(n, _ROWS)]:
             W, p = shapiro(row)
             best, far = max(best, float(W)), far and W < FAR_FROM_NORMAL and p < FAR_LEVEL
     return Plausibility(best, bool(far))

@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from heterodag.core.graph import Adjacency, Order, as_adjacency, topological_order
 from heterodag.errors import ParameterError, check_choice, check_integer
+from heterodag.simulation.experiments import NOTHING, Plan, read_plan
 from heterodag.simulation.worlds import MEANS, NOISES, SPREADS, draw_noise, world
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class SimulatedData:
         "text" or "code".
     seed : int or None
         `random_state` if it was a whole number.
+    interventions : ndarray of shape (n, d), bool, or None
+        The cells that were set or shifted; what was set has its value as `mean` and a `scale` of 0.
     """
 
     X: FloatArray
@@ -82,6 +85,7 @@ class SimulatedData:
     mechanism: str
     version: str
     seed: int | None
+    interventions: NDArray[np.bool_] | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -107,6 +111,8 @@ def simulate(
     noise: str = "normal",
     adjacency: Any = None,
     version: str = "text",
+    interventions: Any = None,
+    shift: float | None = None,
 ) -> SimulatedData:
     """Simulate a table from a heteroscedastic causal model on a random DAG: the paper's, or a world by name.
 
@@ -135,6 +141,12 @@ def simulate(
         A DAG of your own, used as it is in place of a random one; `graph` and `degree` are then not used.
     version : {"text", "code"}, default="text"
         Whether the mechanisms follow the paper's text or what the authors' published code does; see Notes.
+    interventions : int, mapping or array, optional
+        Experiments: rows per variable, at the end of the table, each variable in turn (50); rows of some variables
+        ({"x0": 50}); or (n, d) values True and False. A variable that is set gets normal numbers with the mean and the
+        standard deviation that it has without experiments, whatever its causes.
+    shift : float, optional
+        The variables named by `interventions` are not set but shifted, by so many of their standard deviations.
 
     Returns
     -------
@@ -158,6 +170,10 @@ def simulate(
     Deviations. The min-max scaling is the published code's, not the text's. Its random intercepts are left
     out: the scaling cancels them. Its logarithm crashes on roots; here roots need no function. A sum that is
     constant over the sample becomes 0.
+
+    Experiments: mechanisms are scaled by a table of the same noise in which nothing was done, so rows without any effect
+    of an experiment are those of the same seed without `interventions`. Sums beyond the range they have there are held at
+    its ends (the paper's mechanisms), and so is the distance from the smallest parent in the logarithm.
 
     Worlds by name: every parent, standardised, adds to the mean an effect of standard deviation 0.7 to 1.3 and to the
     log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none), divided by the root of the number of parents; beyond
@@ -183,8 +199,10 @@ def simulate(
     true = _given_graph(adjacency, columns) if given else _random_graph(columns, graph, degree, graph_rng)
     order = topological_order(true)
     drawn = draw_noise(noise, (rows, columns), noise_rng, noise_rng.spawn(1)[0])
+    plan = read_plan(interventions, shift, drawn.shape, noise_rng.spawn(1)[0])
     make = _observations if mechanism in MECHANISMS else world
-    X, mean, scale = make(true, order, drawn, kind, mechanism_rng)
+    doubled = drawn if plan.fixed is None else np.vstack([drawn, drawn])
+    X, mean, scale = (part[-rows:] for part in make(true, order, doubled, kind, mechanism_rng, plan))
     return SimulatedData(
         X=X,
         adjacency=true,
@@ -197,6 +215,7 @@ def simulate(
         mechanism=mechanism,
         version=version,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
+        interventions=None if plan.fixed is None else plan.fixed[-rows:],
     )
 
 
@@ -308,7 +327,7 @@ def _scale_free(d: int, degree: int, rng: Generator) -> Adjacency:
 
 
 def _observations(
-    adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator
+    adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator, plan: Plan = NOTHING
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Go through the columns in causal order; return X, mean and scale."""
     mechanism, version = kind
@@ -319,11 +338,11 @@ def _observations(
     for node in order:
         into = np.flatnonzero(effects == node)
         if into.size:
-            inputs = _inputs(X[:, causes[into]], version)
+            inputs = _inputs(X[:, causes[into]], version, plan.plain)
             drawn = into if version == "text" else np.full_like(into, node)
-            e1, e2 = (_scaled_sum(inputs, slopes[k, drawn], functions[k, drawn]) for k in (0, 1))
+            e1, e2 = (_scaled_sum(inputs, slopes[k, drawn], functions[k, drawn], plan.plain) for k in (0, 1))
             mean[:, node], scale[:, node] = _moments(eta1=e2, eta2=-np.exp(e1))
-        X[:, node] = mean[:, node] + scale[:, node] * noise[:, node]
+        X[:, node] = plan.act(mean[:, node] + scale[:, node] * noise[:, node], node, mean, scale)
     return X, mean, scale
 
 
@@ -335,28 +354,32 @@ def _draw_mechanisms(mechanism: str, count: int, rng: Generator) -> tuple[FloatA
     return slopes, functions
 
 
-def _inputs(parents: FloatArray, version: str) -> tuple[FloatArray, ...]:
-    """Return, for each of `FUNCTIONS`, the table of parents (columns) that it is applied to."""
-    own = _standardised(parents, parents.mean(axis=0), parents.std(axis=0))
+def _inputs(parents: FloatArray, version: str, plain: slice = NOTHING.plain) -> tuple[FloatArray, ...]:
+    """Return, for each of `FUNCTIONS`, the table of parents (columns) that it is applied to; plain rows scale them."""
+    usual = parents[plain]
+    own = _standardised(parents, usual.mean(axis=0), usual.std(axis=0))
     if version == "text":
-        return own, own, own, own - own.min(axis=0), own
-    pooled = _standardised(parents, parents.mean(), parents.std())
-    return own, pooled, parents, pooled - pooled.min(), parents
+        return own, own, own, np.maximum(own - own[plain].min(axis=0), 0.0), own
+    pooled = _standardised(parents, usual.mean(), usual.std())
+    return own, pooled, parents, np.maximum(pooled - pooled[plain].min(), 0.0), parents
 
 
 def _standardised(table: FloatArray, center: Any, spread: Any) -> FloatArray:
     return np.asarray((table - center) / np.where(spread > 0, spread, 1.0))
 
 
-def _scaled_sum(inputs: tuple[FloatArray, ...], slopes: FloatArray, functions: NDArray[np.int64]) -> FloatArray:
-    """Sum the functions of the parents, and stretch the sum to [-BOUND, BOUND] over the sample."""
+def _scaled_sum(
+    inputs: tuple[FloatArray, ...], slopes: FloatArray, functions: NDArray[np.int64], plain: slice = NOTHING.plain
+) -> FloatArray:
+    """Sum the functions of the parents, and stretch the sum to [-BOUND, BOUND] over the plain rows."""
     total = np.zeros(len(inputs[0]))
     for parent, (slope, index) in enumerate(zip(slopes, functions, strict=True)):
         total += FUNCTIONS[index](inputs[index][:, parent], slope)
-    low, high = total.min(), total.max()
+    low, high = total[plain].min(), total[plain].max()
     if high - low <= CONSTANT * max(1.0, abs(low), abs(high)):
         return np.zeros_like(total)
-    return np.asarray(BOUND * (2.0 * (total - low) / (high - low) - 1.0))
+    stretched = np.asarray(BOUND * (2.0 * (total - low) / (high - low) - 1.0))
+    return stretched if len(total[plain]) == len(total) else stretched.clip(-BOUND, BOUND)
 
 
 def _moments(eta1: FloatArray, eta2: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from heterodag.core.graph import Adjacency, Order
+from heterodag.simulation.experiments import NOTHING, Plan
 
 FloatArray = NDArray[np.float64]
 
@@ -95,19 +96,19 @@ def _pieces(z: FloatArray, rng: Generator) -> FloatArray:
 CURVES = (_sines, _sigmoid, _bump, _pieces)
 
 
-def _effect(kind: str, z: FloatArray, rng: Generator) -> FloatArray:
-    """Return what one standardised parent does, with mean 0 and variance 1 in the sample, and a random sign."""
+def _effect(kind: str, z: FloatArray, rng: Generator, plain: slice) -> FloatArray:
+    """Return what one standardised parent does, with mean 0 and variance 1 in the plain rows, and a random sign."""
     sign, curve = rng.choice([-1.0, 1.0]), CURVES[int(rng.integers(len(CURVES)))]
-    return np.asarray(sign * _standardised(curve(z, rng) if kind == "curved" else z))
+    return np.asarray(sign * _standardised(curve(z, rng) if kind == "curved" else z, plain))
 
 
-def _standardised(x: FloatArray) -> FloatArray:
-    scale = float(x.std())
-    return np.asarray((x - x.mean()) / (scale if scale > 0.0 else 1.0))
+def _standardised(x: FloatArray, plain: slice) -> FloatArray:
+    scale = float(x[plain].std())
+    return np.asarray((x - x[plain].mean()) / (scale if scale > 0.0 else 1.0))
 
 
 def world(
-    adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator
+    adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator, plan: Plan = NOTHING
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Go through the columns in causal order; return X, mean and scale. `kind` names the mean and the spread."""
     on_mean, on_spread = kind
@@ -117,12 +118,12 @@ def world(
         log_scale, parents = np.zeros(len(noise)), np.flatnonzero(adjacency[:, node])
         level = own.uniform(*_NOISE_SCALE)
         for parent in parents:
-            z = _standardised(X[:, parent])
+            z = _standardised(X[:, parent], plan.plain)
             if on_mean != "none":
-                mean[:, node] += own.uniform(*_ON_MEAN) * _effect(on_mean, z, own)
+                mean[:, node] += own.uniform(*_ON_MEAN) * _effect(on_mean, z, own, plan.plain)
             if on_spread != "constant":
                 size = own.uniform(*strength) / np.sqrt(len(parents))
-                log_scale += size * _effect(on_spread, z.clip(-_REACH, _REACH), own)
+                log_scale += size * _effect(on_spread, z.clip(-_REACH, _REACH), own, plan.plain)
         scale[:, node] = level * np.exp(log_scale)
-        X[:, node] = mean[:, node] + scale[:, node] * noise[:, node]
+        X[:, node] = plan.act(mean[:, node] + scale[:, node] * noise[:, node], node, mean, scale)
     return X, mean, scale
