@@ -22,7 +22,7 @@ from rows import FORMER, RESULTS, append_results, read
 
 FIRST_SEED, GRAPHS, GENERATORS = 60_000, ("ER-1", "ER-2", "SF-1", "SF-2"), ("text", "code")
 #: Mechanism, rows -> seeds per generator and graph.
-SETTINGS = {("linear", 500): 20, ("linear", 5000): 10, ("nonlinear", 1000): 6}
+SETTINGS = {("linear", 500): 10, ("linear", 5000): 5, ("nonlinear", 1000): 4}
 #: Method -> what `HOST` is given; the specialist depends on the data.
 METHODS = ("HOST()", "specialist")
 SPECIALIST = {"linear": FORMER, "nonlinear": FORMER | {"parametrization": "spline"}}
