@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heterodag.core.experiments import LEAST_ROWS, Experiments
 from heterodag.core.gaussian import LOCATION_SCALE, NATURAL
 from heterodag.core.table import Table
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
-from heterodag.scores.experiments import LEAST_ROWS, Experiments
 from heterodag.scores.fit import Effort
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import LocalScores

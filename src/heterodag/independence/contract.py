@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from heterodag.core.experiments import Experiments
 from heterodag.runtime.work import Work
-from heterodag.scores.experiments import Experiments
 from heterodag.scores.fit import Parents
 from heterodag.scores.local import LocalScores
 from heterodag.scores.make import LINES, ScoreSettings

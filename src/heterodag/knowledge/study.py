@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from heterodag.core.experiments import Experiments
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import descendants
 from heterodag.errors import DataError, ParameterError
@@ -21,7 +22,6 @@ from heterodag.io.inputs import check_data, column_labels, read_data
 from heterodag.knowledge.interventions import Told, read_interventions, take_conditions
 from heterodag.knowledge.prior import resolved
 from heterodag.knowledge.resolved import ResolvedKnowledge
-from heterodag.scores.experiments import Experiments
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ Orders and graphs are compared by sums of these models' losses, and neighbouring
 fitted twice on the same rows. A fit starts from the best of what is known: the same model on fewer rows, else the best
 model with one parent less.
 
-With experiments, the models of a variable are fitted on the rows in which it was not set (`scores.experiments`).
+With experiments, the models of a variable are fitted on the rows in which it was not set (`core.experiments`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from heterodag.core.experiments import Experiments, scaling
 from heterodag.core.gaussian import Array, Form, Index
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
 from heterodag.scores.drop_one import DropOne
-from heterodag.scores.experiments import Experiments, scaling
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 
 #: Residuals are served so many numbers at a time.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heterodag.core.experiments import Experiments
 from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL, Array, Form
 from heterodag.core.table import Table
 from heterodag.errors import ParameterError, check_choice
@@ -13,7 +14,6 @@ from heterodag.runtime.seeds import model_seed
 from heterodag.runtime.work import Work
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
-from heterodag.scores.experiments import Experiments
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.networks import NetworkFitter
