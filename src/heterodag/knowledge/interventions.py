@@ -230,7 +230,7 @@ def _targets(targets: Mapping[Any, Any] | str, condition: Any, labels: Sequence[
             "targets",
             "have every condition of the rows",
             condition,
-            f"It has {shown}; say None where nothing was done.",
+            f"It has {shown}; say None (null in JSON) where nothing was done.",
         )
     entry = targets[condition] if condition in targets else targets[str(condition)]
     if isinstance(entry, str) and entry == UNKNOWN and UNKNOWN not in labels:
