@@ -198,3 +198,11 @@ def test_files_that_do_not_fit_are_refused(tmp_path, content, said):
         path.write_text(content)
     with pytest.raises(HeterodagError, match=said):
         Interventions.from_json("batch", path)
+
+
+def test_a_condition_that_stands_twice_in_the_file_is_refused(tmp_path):
+    """The JSON parser would keep the last and lose the first without a word."""
+    path = tmp_path / "targets.json"
+    path.write_text('{"drug": "x0", "drug": "x1"}', encoding="utf-8")
+    with pytest.raises(HeterodagError, match="the key 'drug' stands more than once"):
+        Interventions.from_json(["drug"], path)

@@ -129,7 +129,7 @@ def _log_weights(grid: _Grid, low: Array, high: Array) -> Array:
 
 
 def _share_inside(steps: Array) -> Array:
-    """Return the weights of points that are so many steps of the grid inside of an edge (outside if negative)."""
+    """Return the weights of points by their distance from an edge, in steps of the grid (negative outside)."""
     q = np.clip(steps, -1.0, 1.0)
     return np.where(q <= 0.0, 0.5 * (1.0 + q) ** 2, 0.5 + q - 0.5 * q * q)
 

@@ -6,7 +6,6 @@ several), or `Interventions`, a column of conditions with the targets of each. A
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from heterodag.core.gaussian import Index, Mask
 from heterodag.errors import DataError, ParameterError, check_choice
 from heterodag.io.inputs import column_index
+from heterodag.knowledge.jsonfiles import read_object
 
 KINDS = ("set", "shift")
 UNKNOWN = "unknown"
@@ -67,15 +67,7 @@ class Interventions:
         """Read the targets from a JSON file, one object such as {"control": null, "drug": "x1"}; unknown without a file."""
         if path is None:
             return cls(conditions, UNKNOWN, kind)
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-        except OSError as error:
-            raise DataError(f"Targets file '{path}' cannot be opened ({error.strerror}); check its name.") from None
-        except ValueError as error:
-            raise DataError(f"Targets file '{path}' is not JSON ({error}); write it like {_EXAMPLE}.") from None
-        if not isinstance(content, dict):
-            raise DataError(f"Targets file '{path}' must hold one JSON object, like {_EXAMPLE}.")
-        return cls(conditions, content, kind)
+        return cls(conditions, read_object(Path(path), "Targets", _EXAMPLE), kind)
 
 
 @dataclass(frozen=True, eq=False)

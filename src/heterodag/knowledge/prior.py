@@ -12,6 +12,7 @@ import numpy as np
 
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import column_labels
+from heterodag.knowledge.jsonfiles import read_object
 from heterodag.knowledge.resolve import resolve
 from heterodag.knowledge.resolved import ResolvedKnowledge
 
@@ -79,14 +80,7 @@ class PriorKnowledge:
     def from_json(cls, path: str | Path) -> PriorKnowledge:
         """Read a JSON file: one object with any of the keys required, forbidden, tiers, roots, leaves."""
         path = Path(path)
-        try:
-            content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_unique_keys)
-        except OSError as error:
-            raise DataError(f"Knowledge file '{path}' cannot be opened ({error.strerror}); check its name.") from None
-        except ValueError as error:
-            raise DataError(f"Knowledge file '{path}' is not JSON ({error}); write it like {_EXAMPLE}.") from None
-        if not isinstance(content, dict):
-            raise DataError(f"Knowledge file '{path}' must hold one JSON object, like {_EXAMPLE}.")
+        content = read_object(path, "Knowledge", _EXAMPLE)
         try:
             return cls.from_dict(content)
         except ParameterError as error:
@@ -123,15 +117,6 @@ def resolved(value: Any, names: Sequence[str] | None, d: int) -> ResolvedKnowled
     """Return a user's `prior_knowledge` for one table; None stays None."""
     knowledge = as_knowledge(value)
     return None if knowledge is None else knowledge.resolve(names, d)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a JSON key that stands twice: the parser would silently keep the last."""
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ValueError(f"the key '{key}' stands more than once")
-    return dict(pairs)
 
 
 def _items(name: str, value: Any) -> list[Any]:

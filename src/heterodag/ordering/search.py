@@ -18,8 +18,8 @@ from heterodag.scores.fit import Parents
 from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.parent_choice import Limits, ParentChoices
 
-#: The search runs on so many rows first, then goes on from its result with more: few moves are left to try there, and the
-#: fits start from those on fewer rows.
+#: Rows of the search. It begins with the fewest and goes on from its result with more: few moves are left to try there, and
+#: the fits start from those on fewer rows.
 LEVELS = (2_000, 10_000, 50_000)
 #: The same where mechanisms compete, whose fits take ten times as long: with 10,000 rows few directions are left in doubt.
 MECHANISM_LEVELS = LEVELS[:2]

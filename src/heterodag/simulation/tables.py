@@ -146,7 +146,7 @@ def simulate(
         ({"x0": 50}); or (n, d) values True and False. A variable that is set gets normal numbers with the mean and the
         standard deviation that it has without experiments, whatever its causes.
     shift : float, optional
-        The variables named by `interventions` are not set but shifted, by so many of their standard deviations.
+        The variables named by `interventions` are not set but shifted, by this many of their standard deviations.
 
     Returns
     -------
