@@ -67,7 +67,7 @@ class Interventions:
         """Read the targets from a JSON file, one object such as {"control": null, "drug": "x1"}; unknown without a file."""
         if path is None:
             return cls(conditions, UNKNOWN, kind)
-        return cls(conditions, read_object(Path(path), "Targets", _EXAMPLE), kind)
+        return cls(conditions, read_object(Path(path), "Targets file", _EXAMPLE), kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,15 @@ from heterodag.errors import DataError
 
 
 def read_object(path: Path, what: str, example: str) -> dict[str, Any]:
-    """Return the object in a file; `what` names the kind of file in messages, `example` shows how to write it."""
+    """Return the object in a file; `what` names it in messages, `example` shows how to write it."""
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_unique_keys)
     except OSError as error:
-        raise DataError(f"{what} file '{path}' cannot be opened ({error.strerror}); check its name.") from None
+        raise DataError(f"{what} '{path}' cannot be opened ({error.strerror}); check its name.") from None
     except ValueError as error:
-        raise DataError(f"{what} file '{path}' is not JSON ({error}); write it like {example}.") from None
+        raise DataError(f"{what} '{path}' is not JSON ({error}); write it like {example}.") from None
     if not isinstance(content, dict):
-        raise DataError(f"{what} file '{path}' must hold one JSON object, like {example}.")
+        raise DataError(f"{what} '{path}' must hold one JSON object, like {example}.")
     return content
 
 

@@ -80,7 +80,7 @@ class PriorKnowledge:
     def from_json(cls, path: str | Path) -> PriorKnowledge:
         """Read a JSON file: one object with any of the keys required, forbidden, tiers, roots, leaves."""
         path = Path(path)
-        content = read_object(path, "Knowledge", _EXAMPLE)
+        content = read_object(path, "Knowledge file", _EXAMPLE)
         try:
             return cls.from_dict(content)
         except ParameterError as error:
