@@ -10,6 +10,7 @@ from heterodag._version import __version__
 
 if TYPE_CHECKING:
     from heterodag import metrics
+    from heterodag.checks import Finding, Findings, check_table
     from heterodag.comparison import ParametrizationComparison, compare_parametrizations
     from heterodag.datasets import load_sachs
     from heterodag.errors import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         TimeLimitError,
     )
     from heterodag.estimators import CAM, GOLEM, HOST, DiffAN, EqVar, GraNDAG, NPVar, VarSort
+    from heterodag.graphcheck import GraphCheck, check_graph
     from heterodag.independence import DAGResult, recover_dag
     from heterodag.io.conventions import (
         adjacency_from_causal_learn,
@@ -50,6 +52,8 @@ _HOMES = {
     "OrderResult": "ordering",
     "PriorKnowledge": "knowledge",
     "Interventions": "knowledge",
+    "check_graph": "graphcheck",
+    "GraphCheck": "graphcheck",
     "recover_dag": "independence",
     "DAGResult": "independence",
     "HeteroscedasticSCM": "scm",
@@ -58,6 +62,9 @@ _HOMES = {
     "adjacency_from_lingam": "io.conventions",
     "adjacency_to_lingam": "io.conventions",
     "write_graph": "io.graphformats",
+    "check_table": "checks",
+    "Finding": "checks",
+    "Findings": "checks",
     "bootstrap": "resampling",
     "BootstrapResult": "resampling",
     "compare_parametrizations": "comparison",
@@ -85,8 +92,11 @@ __all__ = [
     "DataWarning",
     "DiffAN",
     "EqVar",
+    "Finding",
+    "Findings",
     "FitWarning",
     "GraNDAG",
+    "GraphCheck",
     "HeterodagError",
     "HeteroscedasticSCM",
     "Interventions",
@@ -104,6 +114,8 @@ __all__ = [
     "adjacency_to_lingam",
     "bootstrap",
     "causal_order",
+    "check_graph",
+    "check_table",
     "compare_parametrizations",
     "load_sachs",
     "metrics",

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
 
 
 class HeterodagError(ValueError):
-    """Base of every error that a user can cause and mend."""
+    """Base of every error that a user can cause and fix.
+
+    Examples
+    --------
+    >>> from heterodag import HOST, HeterodagError
+    >>> try:
+    ...     HOST(alpha=3).fit([[1.0, 2.0], [2.0, 1.0]])
+    ... except HeterodagError as error:
+    ...     print(error)
+    `alpha` must be a number in (0, 1]; got 3.
+    """
 
 
 class ParameterError(HeterodagError):
@@ -26,10 +38,18 @@ class ParameterError(HeterodagError):
         What was given.
     remedy : str, optional
         What to do next, a sentence of its own.
+
+    Examples
+    --------
+    >>> from heterodag import simulate
+    >>> simulate(500, 3, graph="tree")
+    Traceback (most recent call last):
+        ...
+    heterodag.errors.ParameterError: `graph` must be one of 'ER', 'SF'; got 'tree'.
     """
 
     def __init__(self, name: str, rule: str, value: Any, remedy: str = "") -> None:
-        text = f"`{name}` must {rule}; got {value!r}."
+        text = f"`{name}` must {rule}; got {_shown(value)}."
         super().__init__(f"{text} {remedy}" if remedy else text)
         self.name = name
         self._arguments = (name, rule, value, remedy)
@@ -40,7 +60,17 @@ class ParameterError(HeterodagError):
 
 
 class DataError(HeterodagError):
-    """The table cannot be used as it is; the message names the columns and says what to do."""
+    """The table cannot be used as it is; the message names the columns and says what to do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from heterodag import HOST
+    >>> HOST().fit(pd.DataFrame({"a": range(10), "b": [1.0] * 10}))
+    Traceback (most recent call last):
+        ...
+    heterodag.errors.DataError: Column 'b' is constant: a column that never varies can be neither cause nor effect; drop it.
+    """
 
 
 class DataTypeError(DataError, TypeError):
@@ -60,7 +90,24 @@ class MissingExtraError(ImportError):
 
 
 class TimeLimitError(HeterodagError):
-    """A method used up the time that its user gave it."""
+    """A method used up the time that its user gave it.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    max_seconds : float
+        The limit.
+
+    Examples
+    --------
+    >>> from heterodag import CAM, TimeLimitError, simulate
+    >>> try:
+    ...     CAM(max_seconds=1e-6).fit(simulate(300, 5, random_state=1).X)
+    ... except TimeLimitError as error:
+    ...     print(error)
+    CAM did not finish within max_seconds = 1e-06: raise the limit, or use fewer rows or columns.
+    """
 
     def __init__(self, method: str, max_seconds: float) -> None:
         super().__init__(
@@ -75,15 +122,80 @@ class TimeLimitError(HeterodagError):
 
 
 class AssumptionWarning(UserWarning):
-    """The data look unlike what the method assumes; the result still comes."""
+    """The data look unlike what the method assumes; the result still comes.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from heterodag import HOST, simulate
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     model = HOST().fit(simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).X)
+    >>> [warning.category.__name__ for warning in told]
+    ['AssumptionWarning']
+    >>> len(model.warnings_)  # the model keeps the sentences
+    1
+    """
 
 
 class DataWarning(UserWarning):
-    """Part of the data was left out; the message says how much."""
+    """Part of the data was left out, or a check of the table found something; the message says what.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from heterodag import VarSort, simulate
+    >>> X = simulate(300, 3, random_state=1).X
+    >>> X[0, 0] = np.nan
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = VarSort(missing="drop").fit(X)
+    >>> print(told[0].message)
+    1 of 300 rows have missing values, in 'x0' (1), and were left out.
+    """
 
 
 class FitWarning(UserWarning):
-    """A fit is less than was asked for: models did not converge (the message names them), or cannot be refined."""
+    """A fit is less than was asked for: models did not converge (the message names them), or cannot be refined.
+
+    Examples
+    --------
+    It can be made an error, so that no such fit goes unnoticed:
+
+    >>> import warnings
+    >>> from heterodag import FitWarning
+    >>> warnings.filterwarnings("error", category=FitWarning)
+    """
+
+
+#: Where the warnings of a fit are kept as well, while one is running.
+_SAID: ContextVar[list[str] | None] = ContextVar("said", default=None)
+
+
+def warn(sentence: str, category: type[UserWarning], stacklevel: int = 2) -> None:
+    """Warn, and keep the sentence if a fit is remembering what it says."""
+    said = _SAID.get()
+    if said is not None and sentence not in said:
+        said.append(sentence)
+    warnings.warn(sentence, category, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def remembered_warnings() -> Iterator[list[str]]:
+    """Give the list to which every sentence of `warn` is added while inside."""
+    said: list[str] = []
+    token = _SAID.set(said)
+    try:
+        yield said
+    finally:
+        _SAID.reset(token)
+
+
+def said_so_far() -> list[str]:
+    """Return what has been said since `remembered_warnings`."""
+    return list(_SAID.get() or ())
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
@@ -108,7 +220,10 @@ def check_number(
     rule = f"be a number in {left}{_bound(low)}, {_bound(high)}{right}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise ParameterError(name, rule, value)
-    number = float(value)
+    try:
+        number = float(value)
+    except (OverflowError, TypeError, ValueError):
+        raise ParameterError(name, rule, value) from None
     too_low = number <= low if open_low else number < low
     too_high = number >= high if open_high else number > high
     if math.isnan(number) or too_low or too_high:
@@ -151,6 +266,16 @@ def renamed_time_limit(max_seconds: Any, max_time: Any) -> float | None:
         raise ParameterError("max_time", "not be given beside max_seconds, its new name", max_time)
     warnings.warn("`max_time` is now called `max_seconds`.", FutureWarning, stacklevel=4)
     return check_max_seconds(max_time)
+
+
+def _shown(value: Any, longest: int = 200) -> str:
+    """Return a value as Python writes it, its middle left out if it is long: a message is to be read."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested without end, or a number of thousands of digits
+        return f"a value of type {type(value).__name__}"
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"
 
 
 def _bound(value: float) -> str:

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from heterodag import _version
 from heterodag.cli.app import app
-from heterodag.cli.commands import OUTPUTS, print_graph, split_names
+from heterodag.cli.commands import OUTPUTS, print_graph
+from heterodag.cli.reading import split_names
 from heterodag.cli.terminal import Screen, printable
 from heterodag.io.exports import graph_result
 from heterodag.io.graphfiles import read_graph
@@ -88,7 +89,7 @@ def test_fit_again_replaces_its_own_files_only():
     assert run("fit", "data.csv", "--quiet", "--columns", "dose,age").exit_code == 0
     assert read("heterodag-out/notes.txt") == "mine"
     assert list(read_graph("heterodag-out/graph.json").adjacency.columns) == ["dose", "age"]
-    assert before.startswith("cause,effect,pvalue,nats,direction_nats,open\n")
+    assert before.startswith("cause,effect,pvalue,nats,direction_nats,open,mean_effect,")
 
 
 def test_fit_does_not_replace_files_of_others():
@@ -360,6 +361,9 @@ class Known:
     adjacency_ = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=np.int8)
     pvalues_ = np.array([[np.nan, 0.0, 1e-9], [np.nan, np.nan, 0.0], [np.nan] * 3])
 
+    left_out_ = ()
+    warnings_ = ()
+
     def __init__(self, certain):
         if certain:
             self.nats_ = np.array([[np.nan, 5.0, 7.0], [np.nan, np.nan, 90.0], [np.nan] * 3])
@@ -388,13 +392,12 @@ def fit_known(monkeypatch, certain):
 
 def test_fit_prints_how_sure_directions_are(monkeypatch):
     lines = fit_known(monkeypatch, certain=True)
-    assert lines[1:7] == [
+    assert lines[1:6] == [
         "3 edges at alpha 0.001:",
-        "cause       effect      p-value   direction (nats)",
-        'level "x"   age         0         33.3',
-        'dose        level "x"   0         0.4 open',
-        "dose        age         1e-09     given",
-        "1 of 3 arrows is open: the data hardly tell its direction.",
+        "cause       effect      p-value   evidence (nats)   direction (nats)",
+        'level "x"   age         0         90.0              33.3',
+        'dose        level "x"   0         5.0               0.4 open',
+        "dose        age         1e-09     7.0               given",
     ]
     page = read("heterodag-out/report.html")
     assert "1 of 3 arrows is open" in page
@@ -412,7 +415,8 @@ def test_fit_prints_as_before_where_directions_are_not_known(monkeypatch):
         'level "x"   age         0',
         "dose        age         1e-09",
     ]
-    assert lines[6].startswith("Wrote ")
+    assert lines[6:8] == ["", ""]
+    assert lines[8].startswith("Wrote ")
     assert read("heterodag-out/edges.csv").startswith("cause,effect,pvalue\n")
     assert "open" not in read("heterodag-out/graph.json")
 
@@ -431,14 +435,17 @@ def test_evaluate_counts_an_open_edge_as_the_one_the_file_names(monkeypatch):
 def test_the_reference_stands_after_the_direction(capsys):
     print_graph(Screen(), graph_result(Known(certain=True)), np.eye(3, k=1))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "cause       effect      p-value   direction (nats)   consensus graph"
-    assert lines[3] == 'dose        level "x"   0         0.4 open           yes'
+    assert lines[1] == "cause       effect      p-value   evidence (nats)   direction (nats)   consensus graph"
+    assert lines[3] == 'dose        level "x"   0         5.0               0.4 open           yes'
 
 
 def test_demo_compares_with_the_consensus_graph():
     done = run("demo", "--out", "here")
     assert done.exit_code == 0, done.output
-    assert files("here") == sorted(OUTPUTS)
+    assert files("here") == sorted([*OUTPUTS, "trial"])
+    assert files("here/trial") == sorted([*OUTPUTS, "trial.csv"])
+    assert "true graph of 6 edges: order divergence 0, structural Hamming distance 0." in done.stdout
+    assert len(pd.read_csv("here/trial/trial.csv")) == 1000
     assert "853 cells, 11 proteins" in done.stdout
     assert "consensus graph of 17 edges: order divergence" in done.stdout
     assert "Causal order, causes first: " in done.stdout

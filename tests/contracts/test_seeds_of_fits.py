@@ -40,7 +40,7 @@ def one_draw(seed):
     return rng.bit_generator.state
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=needs_torch) if "lcit" in n else n for n in FITS])
 def test_one_fit_draws_one_seed(name, X):
     """A fit that seeds its order and its edges separately leaves another state."""
     rng = np.random.default_rng(5)

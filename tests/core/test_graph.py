@@ -16,13 +16,14 @@ from heterodag.core.graph import (
     as_adjacency,
     check_order,
     descendants,
+    find_cycle,
     full_dag,
     is_dag,
     respects_order,
     topological_layers,
     topological_order,
 )
-from heterodag.errors import ParameterError
+from heterodag.errors import ParameterError, check_number
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=np.int8)
 CYCLE = np.array([[0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=np.int8)
@@ -182,3 +183,18 @@ def test_check_order_returns_indices():
 def test_check_order_says_what_is_wrong(order, message):
     with pytest.raises(ParameterError, match=f"`pi` must list every column index.*{message}"):
         check_order(order, 3, name="pi")
+
+
+def test_numbers_beyond_floats_are_refused():
+    with pytest.raises(ParameterError, match="square matrix of numbers"):
+        as_adjacency([[0, 10**400], [0, 0]])
+    with pytest.raises(ParameterError, match="list every column index"):
+        check_order([0, 10**400], 2)
+    with pytest.raises(ParameterError, match="`alpha` must be a number"):
+        check_number("alpha", 10**400)
+
+
+def test_find_cycle():
+    assert find_cycle(np.triu(np.ones((4, 4)), 1)) == []
+    cycle = find_cycle(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1], [0, 0, 0, 0]]))
+    assert cycle in ([1, 2, 1], [2, 1, 2])

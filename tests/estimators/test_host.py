@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heterodag import HOST, HeterodagError, causal_order, recover_dag, simulate
 from heterodag.core.graph import is_dag, respects_order
+from heterodag.io.exports import STRENGTHS
 
 
 @parametrize_with_checks([HOST()])
@@ -57,7 +58,7 @@ def test_names_are_kept_everywhere(model):
     fitted, frame = model
     assert fitted.feature_names_in_.tolist() == list(frame.columns) == fitted.names()
     edges = fitted.edges()
-    assert list(edges.columns) == ["cause", "effect", "pvalue", "nats", "direction_nats", "open"]
+    assert list(edges.columns) == ["cause", "effect", "pvalue", "nats", "direction_nats", "open", *STRENGTHS]
     assert len(edges) == fitted.adjacency_.sum() > 0
     assert edges["pvalue"].is_monotonic_increasing
     names = fitted.names()
@@ -106,6 +107,9 @@ def test_latents_look_standard_normal(model):
     fitted, frame = model
     latents = fitted.latents(frame)
     assert latents.shape == frame.shape
+    assert list(latents.columns) == list(frame.columns)
+    assert latents.index.equals(frame.index)
+    assert isinstance(fitted.latents(frame.to_numpy()), np.ndarray)
     assert np.allclose(latents.mean(axis=0), 0.0, atol=0.2)
     assert np.allclose(latents.std(axis=0), 1.0, atol=0.2)
     with pytest.raises(HeterodagError, match="2 columns"):

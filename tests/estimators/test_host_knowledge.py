@@ -145,7 +145,8 @@ def test_the_command_line_reads_it_from_a_file(data, tmp_path, monkeypatch):
     assert known["pvalue"] is None
     assert known["open"] is False
     assert graph["order"][0] == "x4"
-    assert "x4" in graph["settings"]["prior_knowledge"]
+    assert graph["settings"]["prior_knowledge"] == {"required": [["x4", "x0"]], "roots": ["x4"]}
+    assert known["required"] is True
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """HOST's time and progress: what is there when the time is over, that nothing new is begun, and what a bar is told.
 
 The clock is not a real one: a second passes whenever someone looks at it. A fit looks before every batch of models, so a
-limit of so many seconds ends it at any point that a test likes.
+limit in seconds ends it at any point that a test likes.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ def test_every_ending_makes_a_row_and_the_others_go_on(tmp_path):
 
 
 def test_what_was_found_before_the_limit_is_kept(tmp_path):
+    pytest.importorskip("torch")
     # The own graph is there long before the second edge test can end.
     slow = task(Reversed(), ("partial-correlation", "lcit"), n=5_000, d=30)
     (row,) = run_tasks([slow], RowStore(tmp_path), RunSettings(max_seconds=2.5, n_jobs=1))
@@ -146,6 +147,7 @@ def is_running(pid):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
+    pytest.importorskip("torch")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert CliRunner().invoke(app, [*ARGUMENTS, "--n-jobs", "1", "--out", str(whole)]).exit_code == 0
     process = start(broken)
@@ -175,6 +177,7 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
 
 
 def test_an_interrupt_ends_with_how_to_go_on(tmp_path):
+    pytest.importorskip("torch")
     process = start(tmp_path)
     wait_for_rows(tmp_path / "rows.jsonl", 1, process)
     process.send_signal(signal.SIGINT)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from heterodag import HOST
 from heterodag.errors import DataError, DataTypeError, DataWarning, HeterodagError
 from heterodag.io.inputs import check_data, column_labels, read_data
 
@@ -71,8 +74,8 @@ BAD = {
     "ragged": ([[1.0, 2.0], [3.0]], ["different lengths"]),
     "1-D": (values()[:, 0], ["2D", "1D"]),
     "3-D": (values()[None], ["2D", "3D"]),
-    "number": (3.0, ["2D", "0D"]),
-    "none": (None, ["2D"]),
+    "number": (3.0, ["must be a table", "float"]),
+    "none": (None, ["must be a table"]),
     "empty list": ([], ["2D", "1D"]),
     "no rows": (frame(0), ["empty", "0 rows"]),
     "no columns": (pd.DataFrame(index=range(9)), ["empty", "0 feature(s)"]),
@@ -275,3 +278,51 @@ def test_what_dropping_cannot_mend_is_refused(X, missing, said):
         with pytest.raises(HeterodagError) as caught:
             check_data(X, missing=missing)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["my.csv", b"my.csv", Path("my.csv")])
+def test_a_path_in_place_of_a_table(path):
+    with pytest.raises(
+        DataError, match=r"not the path 'my\.csv': .*pandas\.read_csv, or run .*heterodag fit my\.csv"
+    ):
+        read_data(path)
+    with pytest.raises(DataError, match="not the path"):
+        HOST().fit(path)
+
+
+def test_categories_of_numbers_are_no_amounts():
+    frame = pd.DataFrame({"a": pd.Categorical([1, 2, 1]), "b": [1, 2, 3], "c": pd.Categorical([1.5, 2, 2])})
+    with pytest.raises(DataError, match=r"Columns 'a', 'c' are categorical: .*astype\(float\).*drop"):
+        read_data(frame)
+    with pytest.raises(DataError, match=r"'a' is not numeric .*'x'"):
+        read_data(pd.DataFrame({"a": pd.Categorical(["x", "y"])}))
+
+
+def test_whole_numbers_of_any_size():
+    assert read_data(pd.DataFrame({"a": [10**30, 1]}))[0].tolist() == [[1e30], [1.0]]
+    assert read_data(np.array([[10**30, None]], dtype=object))[0][0, 0] == 1e30
+    huge = np.array([[1], [10**400]], dtype=object)
+    for X in (pd.DataFrame(huge, columns=["a"]), huge, huge.tolist()):
+        with pytest.raises(DataError, match=r"holds a number beyond 1.8e308 in row 1"):
+            read_data(X)
+    with pytest.raises(DataError, match="holds no number in row 0"):
+        read_data(pd.DataFrame({"a": [Decimal("sNaN")]}))
+    assert read_data(np.empty((3, 0), dtype=object))[0].shape == (3, 0)
+
+
+def test_a_polars_column_of_nulls_is_missing():
+    with pytest.raises(DataError, match=r"Missing values \(NaN\) in 'b'"):
+        check_data(pl.DataFrame({"a": [float(k) for k in range(9)], "b": [None] * 9}))
+
+
+@pytest.mark.parametrize(
+    ("X", "remedy"),
+    [
+        ({"a": [1, 2]}, "got dict: pass pandas.DataFrame"),
+        (None, "got NoneType: pass an array or a data frame"),
+        (np.zeros(9, dtype=[("a", float), ("b", float)]), "pass pandas.DataFrame"),
+    ],
+)
+def test_what_is_no_table_at_all(X, remedy):
+    with pytest.raises(DataError, match=f"`X` must be a table, .*{remedy}"):
+        read_data(X)

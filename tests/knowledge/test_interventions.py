@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heterodag import HeterodagError, Interventions, PriorKnowledge
+from heterodag import HeterodagError, Interventions, ParameterError, PriorKnowledge
 from heterodag.knowledge.interventions import LEAST_ROWS, read_interventions
 from heterodag.knowledge.study import read_study
 
@@ -206,3 +206,27 @@ def test_a_condition_that_stands_twice_in_the_file_is_refused(tmp_path):
     path.write_text('{"drug": "x0", "drug": "x1"}', encoding="utf-8")
     with pytest.raises(HeterodagError, match="the key 'drug' stands more than once"):
         Interventions.from_json(["drug"], path)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, pd.NA, pd.NaT])
+def test_a_missing_condition_is_refused(missing):
+    told = Interventions(["a", "b", missing] * 4, {"a": None, "b": "x1"})
+    with pytest.raises(ParameterError, match=r"`conditions` must say for every row .* row 2 is missing"):
+        read_interventions(told, ["x0", "x1"], 12)
+    if missing is None:  # said to be a condition
+        known = Interventions(told.conditions, {"a": None, "b": "x1", None: "x0"})
+        assert read_interventions(known, ["x0", "x1"], 12).fixed.sum() == 8
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ([{"x0": 1}] * 12, "interventions"),
+        (Interventions([["a"]] * 12, {}), "conditions"),
+        (Interventions(5.5, {}), "conditions"),
+        (Interventions(None, {}), "conditions"),
+    ],
+)
+def test_entries_of_other_kinds_are_refused(value, name):
+    with pytest.raises(ParameterError, match=f"`{name}` must"):
+        read_interventions(value, ["x0", "x1"], 12)

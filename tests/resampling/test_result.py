@@ -20,9 +20,10 @@ def result(*edges, d=3, orders=None):
 def test_the_strongest_edges_enter_first_and_close_no_cycle():
     found = result(*[[(0, 1), (1, 2)]] * 3, *[[(1, 2), (2, 0)]] * 3, [(0, 1), (2, 0)])
     # 1 -> 2 in 6 of 7; 0 -> 1 and 2 -> 0 in 4 of 7: the first of these two wins, by index.
-    assert found.consensus(0.5).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert found.consensus(0.8).tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 0]]
-    assert found.consensus(1.0).sum() == 0
+    assert list(found.consensus(0.5).index) == list(found.consensus(0.5).columns) == found.names
+    assert found.consensus(0.5).to_numpy().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert found.consensus(0.8).to_numpy().tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 0]]
+    assert found.consensus(1.0).to_numpy().sum() == 0
 
 
 @given(st.integers(0, 2**32 - 1))

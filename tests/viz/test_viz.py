@@ -152,7 +152,7 @@ def test_normal_quantiles_thin_but_keep_the_ends():
 def test_plot_graph_draws_every_node_and_edge():
     ax = plot_graph(Model())
     shown = [text.get_text() for text in ax.texts]
-    assert shown == ["dose", "level $x$", "a very long nam…", "age"]
+    assert shown == ["dose", "level $x$", "a very l… indeed", "age"]
     assert len(ax.patches) == 2
     ax.figure.savefig(io.BytesIO(), format="png")
 

@@ -10,6 +10,33 @@ from typing import Annotated, Any
 import typer
 
 from heterodag._version import __version__
+from heterodag.cli.options import (
+    Bootstrap,
+    Conditioning,
+    Conditions,
+    Correction,
+    DataCheck,
+    Debug,
+    DrawnNoise,
+    Force,
+    Form,
+    Jobs,
+    Kind,
+    Knowledge,
+    Learned,
+    MaxSeconds,
+    Mechanism,
+    Noise,
+    Others,
+    Parametrization,
+    Quiet,
+    Refine,
+    Spread,
+    Targets,
+    Tolerance,
+    path_option,
+)
+from heterodag.cli.reading import Data, Reading, reads_a_table, split_names
 from heterodag.cli.terminal import EXIT_INTERRUPTED, Screen, guarded
 
 app = typer.Typer(
@@ -20,61 +47,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that heterodag did not write.")]
-Delimiter = Annotated[
-    str | None, typer.Option(help="One character, or comma, tab, semicolon, pipe, space; else found out.")
-]
-Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first line holds the names.")]
-Parametrization = Annotated[
-    str | None, typer.Option(help="Lines, curves or networks: auto, linear, spline, mlp. [default: auto]")
-]
-Form = Annotated[
-    str | None, typer.Option(help="What depends on the causes: auto, natural, location-scale. [default: auto]")
-]
-Noise = Annotated[
-    str | None, typer.Option(help="Normal noise or a fitted density: auto, gaussian, flexible. [default: auto]")
-]
-Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
-Refine = Annotated[
-    bool | None,
-    typer.Option("--refine/--no-refine", help="Improve the order by likelihood, or not. [default: --refine]"),
-]
-Conditioning = Annotated[
-    str | None, typer.Option(help="Given all placed variables, or chosen ones: auto, full, sparse. [default: auto]")
-]
-MaxSeconds = Annotated[
-    float | None,
-    typer.Option("--max-seconds", "--max-time", help="Seconds after which the best order so far is used."),
-]
-Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
-Missing = Annotated[str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")]
-Knowledge = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE.json", help="What is known: required, forbidden, tiers, roots, leaves."),
-]
-Conditions = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="A column of the table: which experimental condition a row is of."),
-]
-Targets = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE.json", help="What each condition acts on: null, a column, several, or unknown."),
-]
-Kind = Annotated[
-    str | None, typer.Option(help="Whether conditions set their targets or shift them: set, shift. [default: set]")
-]
-
-Mechanism = Annotated[
-    str, typer.Option(help="The paper's: linear, nonlinear; or how the mean moves: none, straight, curved.")
-]
-Spread = Annotated[
-    str | None,
-    typer.Option(help="With none, straight, curved: constant, straight or curved. [default: constant]"),
-]
-DrawnNoise = Annotated[str, typer.Option(help="normal, exponential, laplace, t, uniform, bimodal, gumbel or mixed.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -95,37 +67,28 @@ def _root(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("heterodag-demo"),
+    out: Annotated[Path, path_option("Folder for the results.")] = Path("heterodag-demo"),
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Learn the graph of eleven proteins and compare it with the known one.
+    """Learn two graphs that are known and compare: a simulated trial that fits the model, and real proteins.
 
-    The data are the 853 observational cells of Sachs et al. (2005), which come with heterodag.
+    The proteins are the 853 observational cells of Sachs et al. (2005), which come with heterodag.
     """
-    from heterodag.cli import commands
+    from heterodag.cli.demo import demo as show
 
     screen = Screen(quiet, debug)
     with guarded(screen):
-        commands.demo(screen, out, force=force)
+        show(screen, out, force=force)
 
 
 @app.command()
+@reads_a_table
 def fit(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="The table: CSV, TSV (also .gz) or Parquet.", show_default=False),
-    ],
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("heterodag-out"),
-    delimiter: Delimiter = None,
-    decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = ".",
-    encoding: Annotated[str | None, typer.Option(help="Encoding of the file, if not UTF-8.")] = None,
-    header: Header = None,
-    index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None,
-    missing: Missing = None,
+    data: Data,
+    reading: Reading,
+    out: Annotated[Path, path_option("Folder for the results.")] = Path("heterodag-out"),
     parametrization: Parametrization = None,
     form: Form = None,
     noise: Noise = None,
@@ -142,7 +105,9 @@ def fit(
     targets: Targets = None,
     kind: Kind = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's configuration.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Processes to use; -1 for all cores.")] = None,
+    data_check: DataCheck = None,
+    bootstrap: Bootstrap = 0,
+    jobs: Jobs = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for methods that draw random numbers.")] = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -150,19 +115,15 @@ def fit(
 ) -> None:
     """Learn the causal graph of a table.
 
-    Writes edges.csv, graph.json, graph.graphml, graph.dot and report.html into the folder.
+    Writes edges.csv, graph.json, graph.graphml, graph.dot, model.json and report.html into the folder.
     """
     from heterodag.cli import commands
 
-    reading = {
-        "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "header": header, "index_column": index_column,
-        "columns": commands.split_names(columns), "drop": commands.split_names(drop), "missing": missing or "refuse",
-    }  # fmt: skip
     given: dict[str, Any] = {
         "parametrization": parametrization, "form": form, "noise": noise, "normality": normality,
         "tolerance": tolerance, "refine": refine, "conditioning": conditioning, "max_seconds": max_seconds,
-        "selection": selection, "alpha": alpha, "correction": correction, "missing": missing, "n_jobs": jobs,
-        "random_state": seed,
+        "selection": selection, "alpha": alpha, "correction": correction, "missing": reading.missing, "n_jobs": jobs,
+        "random_state": seed, "data_check": data_check,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
     screen = Screen(quiet, debug)
@@ -170,12 +131,33 @@ def fit(
         told = {"conditions": conditions, "targets": targets, "kind": kind}
         options: dict[str, Any] = {"reading": reading, "settings": settings, "knowledge": knowledge}
         options["experiments"] = {name: value for name, value in told.items() if value is not None}
-        commands.fit(screen, data, out, **options, paper=paper, force=force)
+        commands.fit(screen, data, out, **options, paper=paper, resamples=bootstrap, force=force)
+
+
+@app.command()
+@reads_a_table
+def check(
+    data: Data,
+    reading: Reading,
+    conditions: Conditions = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Check a table before a fit: rows, columns, values.
+
+    Ends with status 0 if all is green or amber, and with 3 if something is red.
+    """
+    from heterodag.cli import checking
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        checking.check(screen, data, reading=reading, conditions=conditions, as_json=as_json)
 
 
 @app.command()
 def simulate(
-    out: Annotated[Path, typer.Option(help="The table: .csv, .tsv (also .gz) or .parquet.", show_default=False)],
+    out: Annotated[Path, path_option("The table: .csv, .tsv (also .gz) or .parquet.", show_default=False)],
     n: Annotated[int, typer.Option("--n", help="Rows.")] = 1000,
     d: Annotated[int, typer.Option("--d", help="Columns.")] = 10,
     graph: Annotated[str, typer.Option(help="ER (Erdos-Renyi) or SF (scale-free).")] = "ER",
@@ -202,6 +184,36 @@ def simulate(
 
 
 @app.command()
+def whatif(
+    results: Annotated[
+        Path,
+        typer.Argument(metavar="RESULTS", help="A folder that `fit` wrote, or its model.json.", show_default=False),
+    ],
+    set_to: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A variable to set; may be repeated.")
+    ] = None,
+    shift_by: Annotated[
+        list[str] | None, typer.Option("--shift", metavar="NAME=AMOUNT", help="A variable to shift; may be repeated.")
+    ] = None,
+    on: Annotated[
+        list[str] | None, typer.Option("--on", metavar="NAME", help="What to look at; else all that is reached.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
+    n: Annotated[int, typer.Option("--n", help="Simulated rows.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Ask the fitted model what would happen if a variable were set or shifted."""
+    from heterodag.cli.whatif import whatif as ask
+
+    screen = Screen(debug=debug)
+    asked = {"set_to": set_to or [], "shift_by": shift_by or [], "on": on or []}
+    with guarded(screen):
+        ask(screen, results, **asked, level=level, n=n, seed=seed, as_json=as_json)
+
+
+@app.command()
 def evaluate(
     graph: Annotated[
         Path,
@@ -213,13 +225,58 @@ def evaluate(
 ) -> None:
     """Compare a learned graph with the true one.
 
-    Both may be graph.json, graph.graphml, an edge list or a square table of zeros and ones, causes in rows.
+    Both may be graph.json, a folder with one, graph.graphml, an edge list or a square table of zeros and ones, causes in
+    rows.
     """
-    from heterodag.cli import commands
+    from heterodag.cli import graphs
 
     screen = Screen(debug=debug)
     with guarded(screen):
-        commands.evaluate(screen, graph, truth, as_json=as_json)
+        graphs.evaluate(screen, graph, truth, as_json=as_json)
+
+
+@app.command("check-graph")
+@reads_a_table
+def check_graph(
+    graph: Annotated[
+        Path,
+        typer.Argument(metavar="GRAPH", help="The graph to check, such as graph.json.", show_default=False),
+    ],
+    data: Data,
+    reading: Reading,
+    others: Others = "refuse",
+    conditions: Conditions = None,
+    targets: Targets = None,
+    kind: Kind = None,
+    learned: Learned = None,
+    learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Learn a graph to compare with.")] = True,
+    shuffles: Annotated[int, typer.Option(help="Graphs with shuffled names to compare with.")] = 199,
+    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.001,
+    max_seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Check a graph against a table, without the truth.
+
+    The graph may be graph.json, graph.graphml, an edge list or a square table of zeros and ones, causes in rows.
+    The exit status is 3 if a finding is red.
+    """
+    from heterodag.cli import graph_checking
+
+    settings = {
+        "learned": learned, "learn": learn, "n_shuffles": shuffles, "alpha": alpha, "others": others,
+        "missing": reading.missing or "refuse", "max_seconds": max_seconds, "n_jobs": jobs, "random_state": seed,
+    }  # fmt: skip
+    told = {"conditions": conditions, "targets": targets, "kind": kind}
+    experiments = {name: value for name, value in told.items() if value is not None}
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        graph_checking.check_graph(
+            screen, graph, data, reading=reading, experiments=experiments, settings=settings, as_json=as_json
+        )
 
 
 @app.command()
@@ -228,19 +285,17 @@ def convert(
         Path,
         typer.Argument(metavar="GRAPH", help="A graph file, such as graph.json.", show_default=False),
     ],
-    out: Annotated[
-        Path, typer.Option(help="The file: .gml, .dagitty, .graphml, .dot, .csv or .json.", show_default=False)
-    ],
+    out: Annotated[Path, path_option("The file: .gml, .dagitty, .graphml, .dot, .csv or .json.", show_default=False)],
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Write a graph in the format of another tool."""
-    from heterodag.cli import commands
+    from heterodag.cli import graphs
 
     screen = Screen(quiet, debug)
     with guarded(screen):
-        commands.convert(screen, graph, out, force=force)
+        graphs.convert(screen, graph, out, force=force)
 
 
 @app.command()
@@ -250,7 +305,7 @@ def reproduce(
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Name the experiments, with the time to expect.")] = False,
     scale: Annotated[str, typer.Option(help="smoke, quick or full (the paper's).")] = "full",
-    out: Annotated[Path, typer.Option(help="Folder for rows, tables and figures.")] = Path("heterodag-reproduction"),
+    out: Annotated[Path, path_option("Folder for rows, tables and figures.")] = Path("heterodag-reproduction"),
     max_seconds: Annotated[float, typer.Option(help="Time limit of a cell; 0 for none.")] = 600.0,
     jobs: Annotated[int, typer.Option("--n-jobs", "--jobs", help="Cells side by side; -1 for all cores.")] = -1,
     backend: Annotated[str, typer.Option(help="local or dask.")] = "local",
@@ -264,7 +319,7 @@ def reproduce(
 
     Stopped runs go on where they stopped when the same command is given again.
     """
-    from heterodag.cli import commands, reproduction
+    from heterodag.cli import reproduction
     from heterodag.errors import ParameterError
     from heterodag.experiments.runner import RunSettings
 
@@ -278,7 +333,7 @@ def reproduce(
                 "NAME", "be an experiment or 'all'", name, "`heterodag reproduce --list` names them."
             )
         settings = RunSettings(limit, jobs, backend, scheduler, retry)
-        chosen = commands.split_names(methods)
+        chosen = split_names(methods)
         reproduction.reproduce(screen, name, out, settings, scale=scale, methods=chosen)
 
 

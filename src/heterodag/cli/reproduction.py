@@ -66,9 +66,12 @@ def reproduce(
             experiments, out, settings, scale=scale, methods=chosen, show_progress=screen.shows_progress
         )
     except KeyboardInterrupt:
-        stored = len(RowStore(out).rows())
+        cells = {
+            cell.name: cell for e in experiments for cell in e.cells(scale, None if chosen is None else set(chosen))
+        }
+        stored = f"{len(RowStore(out).rows(cells.values()))} of {len(cells)}"
         raise KeyboardInterrupt(
-            f"Interrupted; {stored} finished cells are in {out}: give the same command again to go on."
+            f"Interrupted; {stored} cells are finished and kept in {out}: give the same command again to go on."
         ) from None
     with screen.busy("Writing tables and figures"):
         store = RowStore(out)  # also rows of methods that were not asked for now are shown

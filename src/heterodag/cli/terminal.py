@@ -13,7 +13,7 @@ import typer
 
 from heterodag.errors import HeterodagError, MissingExtraError
 
-EXIT_INTERNAL, EXIT_USER, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_INTERNAL, EXIT_USER, EXIT_RED, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
 class Screen:
@@ -95,7 +95,7 @@ def guarded(screen: Screen) -> Iterator[None]:
 
     Notes
     -----
-    Status 2 for what the user can mend, 130 for Ctrl-C, 1 for what should not happen.
+    Status 2 for what the user can fix, 130 for Ctrl-C, 1 for what should not happen.
     """
     try:
         with warnings.catch_warnings():

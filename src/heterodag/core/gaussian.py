@@ -10,7 +10,7 @@ Two linear predictors describe a target `y` given its parents: `s`, the log prec
 * **location-scale** (Harvey's multiplicative heteroscedasticity): `mu = A`, `e = h (y - A)`.
 
 The loss of a row is `(e^2 - s)/2`, the negative log-likelihood without its constant `ln(2 pi)/2`. Given `s`, either form
-is a weighted least-squares regression for `A` (and `m`), which the solver makes use of. Arrays have one row a target and
+is a weighted least-squares regression for `A` (and `m`), which the solver makes use of. Arrays have one row per target and
 one column an observation: sums over observations then run over contiguous memory.
 """
 

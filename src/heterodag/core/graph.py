@@ -55,7 +55,7 @@ def as_square(value: Any, name: str) -> NDArray[np.float64]:
     """Return a square matrix of numbers as a float64 copy, else raise `ParameterError`."""
     try:
         matrix = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         kind = type(value).__name__
         raise ParameterError(name, "be a square matrix of numbers", kind, "Pass an array.") from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -88,7 +88,7 @@ def check_order(order: Any, d: int, name: str = "order") -> Order:
     rule = f"list every column index from 0 to {d - 1} once"
     try:
         values = np.array(order, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(name, rule, order, "Pass whole numbers.") from error
     if values.ndim != 1 or not np.all(np.isfinite(values) & (values == np.floor(values))):
         raise ParameterError(name, rule, order, "Pass a flat list of whole numbers.")
@@ -111,6 +111,14 @@ def _order_faults(values: NDArray[np.float64], d: int) -> str:
 def is_dag(adjacency: NDArray[Any]) -> bool:
     """Return whether the graph has no directed cycle (a self loop is one)."""
     return sum(map(len, _peel(adjacency))) == len(adjacency)
+
+
+def find_cycle(adjacency: NDArray[Any]) -> list[int]:
+    """Return a directed cycle as [a, b, ..., a], or an empty list if the graph is a DAG."""
+    edges = np.asarray(adjacency) != 0
+    placed = [node for layer in _peel(edges) for node in layer]
+    remaining = np.setdiff1d(np.arange(len(edges)), placed)
+    return _a_cycle(edges, remaining) if remaining.size else []
 
 
 def topological_order(adjacency: NDArray[Any], name: str = "adjacency") -> Order:
@@ -144,7 +152,7 @@ def topological_order(adjacency: NDArray[Any], name: str = "adjacency") -> Order
         waiting[children] -= 1
         for child in children[waiting[children] == 0].tolist():
             heapq.heappush(ready, child)
-    _require_complete(order, edges, name)
+    _require_dag(edges, name, len(order))
     return np.array(order, dtype=np.intp)
 
 
@@ -169,7 +177,7 @@ def topological_layers(adjacency: NDArray[Any], name: str = "adjacency") -> list
         If the graph has a directed cycle; the message shows one.
     """
     layers = _peel(adjacency)
-    _require_complete([node for layer in layers for node in layer], np.asarray(adjacency) != 0, name)
+    _require_dag(adjacency, name, sum(map(len, layers)))
     return layers
 
 
@@ -219,11 +227,10 @@ def _peel(adjacency: NDArray[Any]) -> list[list[int]]:
     return layers
 
 
-def _require_complete(placed: list[int], edges: NDArray[np.bool_], name: str) -> None:
-    remaining = np.setdiff1d(np.arange(len(edges)), placed)
-    if remaining.size:
+def _require_dag(adjacency: NDArray[Any], name: str, n_placed: int) -> None:
+    if n_placed < len(adjacency):
         remedy = "Remove or reverse one edge of this cycle."
-        raise ParameterError(name, "have no directed cycle", _a_cycle(edges, remaining), remedy)
+        raise ParameterError(name, "have no directed cycle", find_cycle(adjacency), remedy)
 
 
 def _a_cycle(edges: NDArray[np.bool_], remaining: NDArray[np.intp]) -> list[int]:

@@ -96,7 +96,7 @@ class SmoothSolution:
 
     @classmethod
     def empty(cls, problem: SmoothProblem, strengths: Array, in_mean: int, in_spread: int) -> SmoothSolution:
-        """Return room for the solution of a problem with so many coefficients in `a` and `b`."""
+        """Return an empty solution with `in_mean` and `in_spread` coefficients."""
         m, k, _ = problem.roughness.shape
         return cls(
             np.zeros((m, in_mean)), np.zeros((m, in_spread)), strengths.copy(), np.full(m, np.inf),

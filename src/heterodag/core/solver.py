@@ -29,17 +29,17 @@ _CONSTANT = 0.5
 #: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
 _LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
-#: A start that is behind a rival by more than so many times the gain it predicts is given up.
+#: A start that is behind a rival by more than this many times the gain it predicts is given up.
 _BEHIND = 20.0
 #: Least share of a mean coefficient's information that the others must leave; below, it counts as theirs.
 _SINGULAR = 1e-11
-#: Row terms of up to so many numbers are kept between the two passes of an evaluation.
+#: Row terms are kept between the two passes of an evaluation if they hold at most this many numbers.
 _KEPT = 2**20
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Fitted coefficients, one column a target.
+    """Fitted coefficients, one column per target.
 
     Attributes
     ----------
@@ -310,7 +310,7 @@ def minimize(
     tolerance : float
         Predicted gain at which a target has converged.
     starts : int
-        The targets repeat so many times, each time with another start; starts that fall behind are given up.
+        How often the targets are repeated, each time with another start; starts that fall behind are given up.
     """
     return Minimizer(Objective(design, shape, ridge, free), start, tolerance, starts).run(max_iterations)
 

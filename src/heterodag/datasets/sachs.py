@@ -71,6 +71,15 @@ class Dataset:
         The experimental condition of every row, if there are several.
     targets : dict or None
         The column that each condition acts on, None for none; for `Interventions(conditions, targets)`.
+
+    Examples
+    --------
+    >>> from heterodag import load_sachs
+    >>> sachs = load_sachs()
+    >>> sachs.edges[0]
+    ('erk', 'akt')
+    >>> sachs.data.shape
+    (853, 11)
     """
 
     X: NDArray[np.float64]
@@ -110,7 +119,7 @@ def load_sachs(conditions: bool = False) -> Dataset:
 
     Examples
     --------
-    >>> from heterodag.datasets import load_sachs
+    >>> from heterodag import load_sachs
     >>> sachs = load_sachs()
     >>> sachs.X.shape, len(sachs.edges)
     ((853, 11), 17)

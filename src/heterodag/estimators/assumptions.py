@@ -1,4 +1,4 @@
-"""Does the model fit the table at all? Three signs that it does not, each told in one sentence after a fit.
+"""Does the model fit the table at all? Signs that it does not, each a finding after a fit.
 
 The models looked at are those of the final graph: every variable given its parents.
 """
@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi2, kstest, spearmanr
 
+from heterodag.checks.findings import Finding
+from heterodag.checks.trust import DIRECTIONS, FIT
 from heterodag.core.graph import Adjacency
 from heterodag.ordering.result import OrderResult
 from heterodag.runtime.work import OutOfTime
@@ -30,8 +32,8 @@ def doubts(
     adjacency: Adjacency,
     labels: Sequence[str],
     plausibility: Plausibility | None,
-) -> list[str]:
-    """Return what speaks against the model, one sentence each; an empty list if nothing does.
+) -> list[Finding]:
+    """Return what speaks against the model; an empty list if nothing does.
 
     `plausibility` is what ordering and edges went by; None if neither asked.
     """
@@ -41,20 +43,21 @@ def doubts(
     except OutOfTime:  # what was fitted while there was time does not tell
         no_spread = None
     found = [not_normal(plausibility, len(keys)), no_spread, _tied(order, adjacency, labels)]
-    return [sentence for sentence in found if sentence is not None]
+    return [finding for finding in found if finding is not None]
 
 
-def not_normal(plausibility: Plausibility | None, d: int) -> str | None:
+def not_normal(plausibility: Plausibility | None, d: int) -> Finding | None:
     """Return what to say if the residuals of all d variables were found far from normal."""
     if plausibility is None or not plausibility.far:
         return None
-    return (
+    return Finding(
+        "red", FIT, "normality",
         f"The residuals of all {d} variables stay far from normal (the best Shapiro-Wilk statistic is "
-        f"{plausibility.best:.3f}): the order was not refined by likelihood, and may mean little."
-    )
+        f"{plausibility.best:.3f}): the order was not refined by likelihood, and may mean little.",
+    )  # fmt: skip
 
 
-def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> str | None:
+def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> Finding | None:
     """Compare every model with the one of constant spread; the ratio is chi-square under homoscedasticity."""
     tested = [fit for fit in fits if fit.parents]
     smallest = 1.0
@@ -63,10 +66,11 @@ def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> str | None:
         smallest = min(smallest, float(chi2.sf(2.0 * max(gain, 0.0), len(fit.parents))))
     if not tested or smallest * len(tested) < SPREAD_LEVEL:
         return None
-    return (
+    return Finding(
+        "red", DIRECTIONS, "spread",
         "No effect of any variable on the spread of another was found: if noise is normal and effects are linear, "
-        "no method can tell cause from effect in such a table, and the directions of the edges are guesses."
-    )
+        "no method can tell cause from effect in such a table, and the directions of the edges are guesses.",
+    )  # fmt: skip
 
 
 def _constant_spread_loss(scores: LocalScores, fit: Fit) -> float:
@@ -78,7 +82,7 @@ def _constant_spread_loss(scores: LocalScores, fit: Fit) -> float:
     return 0.5 * n * (1.0 + float(np.log(max(residual @ residual / n, 1e-300))))
 
 
-def _tied(order: OrderResult, adjacency: Adjacency, labels: Sequence[str]) -> str | None:
+def _tied(order: OrderResult, adjacency: Adjacency, labels: Sequence[str]) -> Finding | None:
     """Look for variables that were equally good first choices although one is a cause of the other."""
     first = order.scores[0]
     best = np.nanmax(first)
@@ -88,39 +92,51 @@ def _tied(order: OrderResult, adjacency: Adjacency, labels: Sequence[str]) -> st
         return None
     i, j = joined[0]
     more = f" (and {len(joined) - 1} more pairs)" if len(joined) > 1 else ""
-    return (
+    return Finding(
+        "amber", DIRECTIONS, "tie",
         f"'{labels[i]}' and '{labels[j]}'{more} depend on each other but were equally normal in the first round: "
-        "the direction between them rests on a close call."
-    )
+        "the direction between them rests on a close call.", columns=(labels[i], labels[j]),
+    )  # fmt: skip
 
 
 #: Level, over all variables together, at which residuals count as not described.
 MISFIT_LEVEL = 1e-3
+#: With more than this share of the variables not described, the whole graph is in doubt.
+MOSTLY = 0.5
 
 
 def doubts_of_mechanisms(
     scores: LocalScores, adjacency: Adjacency, undecided: Adjacency | None, labels: Sequence[str]
-) -> list[str]:
+) -> list[Finding]:
     """Return what remains to be said where mechanisms compete: variables that none fits, and arrows that are open."""
     keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
     wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
     found = []
     if wrong:
+        severity = "red" if len(wrong) > MOSTLY * len(keys) else "amber"
         listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (
             f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         )
-        found.append(
+        found.append(Finding(
+            severity, FIT, "misfit",
             f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
-            "describes. Edges into these variables may mean little; a cause may be missing from the table."
-        )
+            "describes.",
+            "Edges into these variables may mean little; a cause may be missing from the table.", tuple(wrong),
+        ))  # fmt: skip
     d = len(adjacency) if undecided is None else len(undecided)  # columns beyond stand for conditions
-    total, loose = int(adjacency[:d, :d].sum()), 0 if undecided is None else int(undecided.sum())
-    if loose:
-        found.append(
-            f"The direction of {loose} of {total} edges is open: graphs with the arrow turned round explain the table as "
-            "well. `edges()` tells which, with the evidence in nats."
-        )
-    return found
+    return found + ([] if undecided is None else open_edges(adjacency[:d, :d], undecided))
+
+
+def open_edges(adjacency: Adjacency, undecided: Adjacency) -> list[Finding]:
+    """Return how many arrows are open, if some are."""
+    if not undecided.any():
+        return []
+    loose, total = int(undecided.sum()), int(adjacency.sum())
+    return [Finding(
+        "amber", DIRECTIONS, "open",
+        f"The direction of {loose} of {total} edges is open: graphs with the arrow turned round explain the table as "
+        "well.", "They are drawn without an arrowhead; the table of edges has the evidence in nats.",
+    )]  # fmt: skip
 
 
 def misfit(scores: LocalScores, fit: Fit) -> float:

@@ -1,24 +1,48 @@
-"""What every graph-learning estimator offers after `fit`: names, edges and exports of the learned graph."""
+"""What every graph-learning estimator offers after `fit`: names, edges, exports and views of the learned graph."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from heterodag.checks.findings import Finding, Findings
+from heterodag.checks.refused import FEWEST_ROWS
+from heterodag.checks.tables import refusal, table_findings
+from heterodag.checks.trust import LEFT_OUT
 from heterodag.core.gaussian import Array
-from heterodag.errors import check_choice, check_integer, check_max_seconds, check_number, check_workers
+from heterodag.errors import (
+    DataError,
+    DataWarning,
+    check_choice,
+    check_integer,
+    check_max_seconds,
+    check_number,
+    check_workers,
+    said_so_far,
+    warn,
+)
+from heterodag.estimators.showing import model_html, model_trust
 from heterodag.independence.recover import CORRECTIONS
 from heterodag.independence.registry import get_selection
-from heterodag.io.exports import CERTAINTY
-from heterodag.io.inputs import MISSING, check_data, column_labels
-from heterodag.knowledge import as_knowledge
+from heterodag.io.exports import CERTAINTY, STRENGTHS, graph_result
+from heterodag.io.inputs import MISSING, check_data, column_labels, read_data
+from heterodag.knowledge import ResolvedKnowledge, Study, as_knowledge
+from heterodag.knowledge.interventions import Told
+from heterodag.report.text import Text, summary_text
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+    from heterodag.resampling.result import BootstrapResult
+
+
+#: A fitted model keeps this many rows, evenly spaced, for pictures; fewer of wide tables, so that a model stays small.
+MAX_SAMPLE, MIN_SAMPLE, SAMPLE_FLOATS = 2000, 200, 2**18
 
 
 def check_graph_parameters(model: Any) -> None:
@@ -39,13 +63,48 @@ def check_run_parameters(model: Any) -> None:
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]
-    """Shared surface: subclasses set `adjacency_` (entry [i, j] is 1 for i -> j) and, if they have one, `order_`."""
+    """Shared interface: subclasses set `adjacency_` (entry [i, j] is 1 for i -> j) and, if they have one, `order_`."""
+
+    table_findings_: Findings
 
     def _read(self, X: Any) -> tuple[Array, list[str] | None]:
-        """Check `X`, remember its width and names, and return the array and the names."""
+        """Check `X`, remember its width, names and a sample of rows, and return the array and the names."""
         array, names = check_data(X, getattr(self, "missing", "refuse"))
         self._remember(array.shape[1], names)
+        self._look_at(X, Study(array, names, array.shape[1], None))
         return array, names
+
+    def _look_at(self, X: Any, study: Study, data_check: str = "warn") -> None:
+        """Keep some rows, what was left out and what a check of the table finds; forget what belonged to another one."""
+        self._forget_bootstrap()
+        array, told = study.array[:, : study.d], study.told
+        self.n_rows_ = len(array)
+        self.left_out_ = [Finding("amber", LEFT_OUT, "left out", sentence) for sentence in said_so_far()]
+        few = max(MIN_SAMPLE, min(MAX_SAMPLE, SAMPLE_FLOATS // array.shape[1]))
+        rows = np.arange(0, len(array), max(1, -(-len(array) // few)))
+        self.sample_ = array[rows].copy()
+        self.sample_free_ = np.ones(self.sample_.shape, dtype=bool)
+        if told is not None:
+            self.sample_free_ = np.column_stack([told.undisturbed(j)[rows] for j in range(study.d)])
+        self._check_table(X, array, told, data_check)
+
+    def _check_table(self, X: Any, array: Array, told: Told | None, data_check: str) -> None:
+        """Check the table; warn of what is found, and refuse where nothing can be learned, unless told otherwise."""
+        if hasattr(self, "table_findings_"):
+            del self.table_findings_
+        if data_check == "ignore" or len(array) < FEWEST_ROWS:
+            return
+        told_of: dict[str, Any] = {} if told is None else {"groups": told.condition, "fixed": told.fixed}
+        kept = None if not self.left_out_ else np.flatnonzero(~np.isnan(read_data(X)[0]).any(axis=1))
+        found = table_findings(array, column_labels(array.shape[1], self._own_names()), positions=kept, **told_of)
+        worst = refusal(found)
+        if worst is not None and data_check == "refuse":
+            raise DataError(
+                f"{worst.text} To fit this table all the same, pass data_check='warn' (--data-check warn)."
+            )
+        self.table_findings_ = found
+        for finding in found.of("amber", "red"):
+            warn(finding.text, DataWarning, stacklevel=5)
 
     def _remember(self, d: int, names: list[str] | None) -> None:
         self.n_features_in_ = d
@@ -54,22 +113,72 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _remember_required(self, knowledge: ResolvedKnowledge | None) -> None:
+        """Keep which edges prior knowledge required, as `required_`; nothing if it required none."""
+        d = self.n_features_in_
+        if knowledge is not None and knowledge.required[:d, :d].any():
+            self.required_ = knowledge.required[:d, :d].copy()
+        elif hasattr(self, "required_"):
+            del self.required_
+
     def names(self) -> list[str]:
-        """Return the column names, x0, x1, ... if the table had none."""
+        """Return the column names.
+
+        Returns
+        -------
+        list of str
+            The names of the table, or x0, x1, ... if it had none.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, simulate
+        >>> VarSort().fit(simulate(100, 3, random_state=1).X).names()
+        ['x0', 'x1', 'x2']
+        """
         check_is_fitted(self, "adjacency_")
+        return column_labels(self.n_features_in_, self._own_names())
+
+    def _own_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
-        return column_labels(self.n_features_in_, None if names is None else list(names))
+        return None if names is None else list(names)
 
     def edges(self) -> pd.DataFrame:
-        """Return the learned edges, strongest evidence first: columns cause, effect, pvalue.
+        """Return the learned edges, strongest evidence first.
 
-        Where the method knows them (see `HOST`), also nats, the evidence for the edge; direction_nats, by how many nats
-        the best graph with the edge turned round is worse; interventional_nats, how much of that is due to interventions
-        (if there were some); and open, whether the evidence is so little that the direction is open. Edges of
-        equal p-value are sorted by nats, largest first.
+        Returns
+        -------
+        pandas.DataFrame
+            One row per edge: cause, effect and pvalue, and what else the method knows; see Notes.
 
-        Where the method tells them apart (see `HOST`), also mean_pvalue and variance_pvalue: does the cause move the
-        mean of the effect, does it move its spread.
+        Notes
+        -----
+        Evidence, where the method measures it (see `HOST`): nats, the evidence for the edge, which tells edges apart
+        whose p-values are 0; direction_nats, by how many nats the best graph with the edge turned round is worse;
+        interventional_nats, how much of that is due to interventions, if there were some; open, whether the evidence
+        is too little to decide the direction. Edges of equal p-value are sorted by nats, largest first.
+
+        Strength, where known: mean_effect, the average slope of the effect's mean (standard deviations of the effect
+        per standard deviation of the cause, signed), with its 95 % interval mean_effect_lower, mean_effect_upper;
+        mean_change, the same in units of the effect; mean_range, how far the mean moves along the central 95 % of the
+        cause; spread_effect, the factor on the effect's spread per standard deviation of the cause, with
+        spread_effect_lower, spread_effect_upper; spread_range, the largest over the smallest spread along the central
+        95 % of the cause; and share, how much of what all causes explain (in nats) is lost without this one.
+
+        After `bootstrap`: frequency and reversed_frequency, the share of resamples with the edge and with its
+        reverse. If prior knowledge requires edges: required, true for those; they were not tested, so their p-value
+        is NaN. Where the method tells them apart (see `HOST`): mean_pvalue and variance_pvalue, does the cause move
+        the mean of the effect, does it move its spread.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> edges = HOST().fit(data.to_frame()).edges()
+        >>> edges[["cause", "effect", "open"]]
+          cause effect   open
+        0    x1     x2  False
+        1    x0     x1  False
         """
         import pandas as pd
 
@@ -83,25 +192,37 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         }
         matrices = {name: f"{name}_" for name in CERTAINTY}
         matrices |= {f"{part}_pvalue": f"{part}_pvalues_" for part in ("mean", "variance")}
-        for column, attribute in matrices.items():
-            if hasattr(self, attribute):
-                columns[column] = getattr(self, attribute)[causes, effects]
+        known = {column: getattr(self, name) for column, name in matrices.items() if hasattr(self, name)}
+        known |= getattr(self, "strengths_", {})
+        columns |= {column: matrix[causes, effects] for column, matrix in known.items()}
         frame = pd.DataFrame(columns)
         if "nats" in columns:
             return frame.sort_values(["pvalue", "nats"], ascending=[True, False], kind="stable", ignore_index=True)
         return frame.sort_values("pvalue", kind="stable", ignore_index=True)
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the learned graph with the column names as nodes and `pvalue` on the edges.
+        """Return the learned graph for networkx.
 
-        The edges have nats, direction_nats and open as well, where the method knows them; see `edges`.
+        Returns
+        -------
+        networkx.DiGraph
+            The column names are the nodes. Every edge has its `pvalue`, and evidence and strength where the method
+            knows them; see `edges`.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> model = VarSort().fit(simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame())
+        >>> sorted(model.to_networkx().edges)
+        [('x0', 'x1'), ('x1', 'x2')]
         """
         import networkx as nx
 
         graph = nx.DiGraph()
         graph.add_nodes_from(self.names())
         edges = self.edges()
-        known = {name: edges[name].tolist() for name in ("pvalue", *CERTAINTY) if name in edges}
+        known = {name: edges[name].tolist() for name in ("pvalue", *CERTAINTY, *STRENGTHS) if name in edges}
         for row, ends in enumerate(zip(edges["cause"], edges["effect"], strict=True)):
             graph.add_edge(*ends, **{name: values[row] for name, values in known.items()})
         return graph
@@ -123,13 +244,173 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> from heterodag import HOST, simulate
-        >>> model = HOST().fit(simulate(1000, 5, degree=1, random_state=1).to_frame())
-        >>> graph = model.to_pdag()
-        >>> undecided = [{i, j} for i, j in graph.edges if i < j and graph.has_edge(j, i)]
-        >>> bool(graph.number_of_edges() - len(undecided) == model.adjacency_.sum())
-        True
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> sorted(HOST().fit(table).to_pdag().edges)
+        [('x0', 'x1'), ('x1', 'x0'), ('x1', 'x2'), ('x2', 'x1')]
+
+        The mean moves along straight lines and the noise is normal, so both directions of each edge explain the table
+        equally well.
         """
         graph = self.to_networkx()
         undecided = [(cause, effect) for cause, effect, data in graph.edges(data=True) if data.get("open")]
         graph.add_edges_from(((effect, cause) for cause, effect in undecided), open=True)
         return graph
+
+    def trust(self) -> Findings:
+        """Return the box "Can I trust this?".
+
+        Are rows independent, are columns continuous, are there outliers, does the model fit, how sure are directions,
+        and what was left out. The same lines stand on the terminal, in the report and in graph.json.
+
+        Returns
+        -------
+        Findings
+            One finding per question, each with a severity and a remedy.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> for finding in HOST().fit(table).trust():
+        ...     print(finding.severity, finding.topic)
+        green rows
+        green columns
+        green values
+        green model fit
+        amber directions
+        green left out
+        """
+        check_is_fitted(self, "adjacency_")
+        return model_trust(self)
+
+    def summary(self) -> Text:
+        r"""Return the result on one screen: order, edges with evidence and strength, and the box of `trust`.
+
+        Returns
+        -------
+        str
+            A text that shows itself without quotes at the end of a notebook cell.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> print("\n".join(HOST().fit(data.to_frame()).summary().splitlines()[:2]))
+        HOST: 3 variables, 500 rows, 2 edges at alpha 0.001.
+        Causal order, causes first: x0 -> x1 -> x2.
+        """
+        return summary_text(graph_result(self), getattr(self, "n_rows_", None))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the graph, causes on top; edges whose direction is open have no arrowhead.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The drawing; save it with ``ax.figure.savefig("graph.png")``.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, simulate
+        >>> ax = VarSort().fit(simulate(300, 4, random_state=1).X).plot()
+        >>> ax.figure.savefig("graph.png")
+        """
+        from heterodag.viz import plot_graph
+
+        check_is_fitted(self, "adjacency_")
+        return plot_graph(self, ax=ax)
+
+    def report(
+        self, path: str | Path, X: Any = None, *, title: str = "Causal graph", interventions: Any = None
+    ) -> Path:
+        """Write the report, one HTML file that works without a network.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, such as "report.html".
+        X : table of shape (n, d), optional
+            The rows to draw; by default those that the model kept, at most 2,000.
+        title : str
+            The heading.
+        interventions : optional
+            With `X`: what was done in its rows.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> model = HOST().fit(simulate(300, 3, random_state=1).to_frame())
+        >>> model.report("report.html", title="Three variables").name
+        'report.html'
+        """
+        from heterodag.io.writing import write_all
+        from heterodag.report import render_report
+
+        page = render_report(self, X, title=title, interventions=interventions)
+        write_all({Path(path).name: page}, Path(path).parent)
+        return Path(path)
+
+    def bootstrap(self, X: Any, n_resamples: int = 100, **options: Any) -> BootstrapResult:
+        """Learn the graph on resampled rows, and remember how often every edge came back.
+
+        `edges`, `trust`, the files and the report have the frequencies from then on.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The data the model was fitted to.
+        n_resamples : int, default=100
+            How many times.
+        **options
+            Further arguments of `heterodag.bootstrap`, such as `n_jobs`, `random_state` and `store`.
+
+        Returns
+        -------
+        BootstrapResult
+            Frequencies, a consensus graph, the stability of the order.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, simulate
+        >>> table = simulate(300, 3, random_state=1).to_frame()
+        >>> model = VarSort().fit(table)
+        >>> model.bootstrap(table, 5, random_state=0).n_resamples
+        5
+        >>> list(model.edges().columns)
+        ['cause', 'effect', 'pvalue', 'frequency', 'reversed_frequency']
+        """
+        from heterodag.resampling import bootstrap
+
+        check_is_fitted(self, "adjacency_")
+        self.bootstrap_ = bootstrap(self, X, n_resamples, **options)
+        self.frequency_, self.reversed_frequency_ = self.bootstrap_.directed, self.bootstrap_.directed.T
+        return self.bootstrap_
+
+    def _forget_bootstrap(self) -> None:
+        for name in ("bootstrap_", "frequency_", "reversed_frequency_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _repr_html_(self) -> str:
+        """Show graph, order and trust in a notebook; before a fit, what scikit-learn shows."""
+        if not hasattr(self, "adjacency_"):
+            from sklearn.utils import estimator_html_repr
+
+            return str(estimator_html_repr(self))
+        return model_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}

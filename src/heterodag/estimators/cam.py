@@ -42,7 +42,7 @@ class CAM(OrderingEstimator):
     prior_knowledge : PriorKnowledge, optional
         Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -54,13 +54,21 @@ class CAM(OrderingEstimator):
 
     Attributes
     ----------
-    order_ : (d,) column indices, causes first: of the graph before pruning, the smallest index first where it (and prior
+    unpruned_ : ndarray of shape (d, d), int8
+        The graph that the search ended with, required edges among it.
+    order_ : ndarray of shape (d,)
+        Column indices, causes first: of the graph before pruning, the smallest index first where it (and prior
         knowledge) leaves a choice.
-    layers_ : list of lists of column indices, one each.
-    unpruned_ : (d, d) int8; the graph that the search ended with, required edges among it.
-    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edges of `unpruned_` that are not required, NaN elsewhere.
-    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+    layers_ : list of list of int
+        Column indices, one each.
+    adjacency_ : ndarray of shape (d, d), int8
+        `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : ndarray of shape (d, d)
+        Of the edges of `unpruned_` that are not required; NaN elsewhere.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,), object
+        Column names; only if the table had them.
 
     Notes
     -----
@@ -76,8 +84,12 @@ class CAM(OrderingEstimator):
     Examples
     --------
     >>> from heterodag import CAM, simulate
-    >>> CAM().fit(simulate(500, 4, random_state=1).X).order_.shape
-    (4,)
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="curved", adjacency=chain, random_state=1)
+    >>> CAM().fit(data.to_frame()).edges()[["cause", "effect"]]
+      cause effect
+    0    x1     x2
+    1    x0     x1
     """
 
     #: Up to this many columns every other column is a possible cause.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -14,25 +13,29 @@ from heterodag.core.gaussian import Array
 from heterodag.errors import (
     AssumptionWarning,
     DataError,
+    HeterodagError,
+    check_choice,
+    remembered_warnings,
     renamed_time_limit,
+    warn,
 )
-from heterodag.estimators.assumptions import doubts, doubts_of_mechanisms, not_normal
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
-from heterodag.estimators.mechanisms import mechanism_table, target_table
+from heterodag.estimators.description import fit_findings, fitted_mechanisms, graph_strengths, sure_directions
+from heterodag.estimators.targets import target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
-from heterodag.io.inputs import column_labels
+from heterodag.io.inputs import named_rows
 from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
-from heterodag.ordering.directions import OPEN_BELOW, direction_nats, observational_choices
+from heterodag.ordering.directions import OPEN_BELOW
 from heterodag.ordering.result import Refinement
-from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.work import ALMOST, OutOfTime, Work
+from heterodag.scm.model import HeteroscedasticSCM
+from heterodag.scores.describe import mechanism_table
 from heterodag.scores.fit import Effort
 from heterodag.scores.local import parents_of
-from heterodag.scores.plausibility import judge
 
 #: Shares of the progress bar at which edges and directions begin; the order takes most of the time.
 _EDGES_FROM, _DIRECTIONS_FROM = 0.7, 0.9
@@ -41,9 +44,9 @@ _EDGES_FROM, _DIRECTIONS_FROM = 0.7, 0.9
 class HOST(GraphEstimator):
     """Learn a causal graph when the spread of each variable may depend on its causes.
 
-    Every variable is mean plus spread times noise, and its causes may move both. The order of the variables is the one
-    along which the best mechanism of each explains the table best; then every pair of an earlier and a later variable is
-    tested for an edge, and every edge says how sure its direction is.
+    Every variable is mean plus spread times noise, and its causes may move both. The order of the variables is the
+    one along which the best mechanism of each explains the table best; then every pair of an earlier and a later
+    variable is tested for an edge, and every edge says how sure its direction is.
 
     Parameters
     ----------
@@ -52,8 +55,8 @@ class HOST(GraphEstimator):
         needs torch; its edges are tested with splines). "auto" takes lines or curves for each variable, whichever the
         likelihood prefers, with a price on every coefficient.
     form : {"auto", "natural", "location-scale"}, default="auto"
-        What depends on the causes: the natural parameters of a Gaussian (the paper), or mean and log standard deviation.
-        "auto" takes the better for each variable.
+        What depends on the causes: the natural parameters of a Gaussian (the paper), or mean and log standard
+        deviation. "auto" takes the better for each variable.
     noise : {"auto", "gaussian", "flexible"}, default="auto"
         Distribution of the noise: normal (the paper), a fitted density, or the better of the two for each variable.
         With "mlp", always normal.
@@ -63,18 +66,17 @@ class HOST(GraphEstimator):
     tolerance : float, default=1e-4
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by lines,
-        unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
-        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little then.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by
+        lines, unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
+        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little
+        then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
         While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
         among them; "auto" is "full" up to 20 variables and "sparse" beyond.
     max_seconds : float, optional
         Seconds after which the order ends with the best one so far and edges with the parents chosen so far
-        (`refinement_.complete` says whether the time sufficed). `TimeLimitError` if there is no graph yet by then; other
-        edge tests than "likelihood" are given up in the same way.
-    max_time : float, optional
-        Former name of `max_seconds`.
+        (`refinement_.complete` says whether the time sufficed). `TimeLimitError` if there is no graph yet by then;
+        other edge tests than "likelihood" are given up in the same way.
     selection : str or callable, default="likelihood"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -84,53 +86,99 @@ class HOST(GraphEstimator):
     prior_knowledge : PriorKnowledge, optional
         Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
+    data_check : {"refuse", "warn", "ignore"}, default="refuse"
+        The table is checked before the fit (`check_table`), and every finding is a warning. "refuse" raises
+        `DataError` where nothing can be learned: rows that continue each other in most columns, as a random walk
+        does. "warn" fits all the same, "ignore" leaves the check out.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
         Seed of what needs randomness ("lcit", "mlp"); the rest is deterministic.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
+    max_time : float, optional
+        Former name of `max_seconds`.
 
     Attributes
     ----------
-    order_ : (d,) column indices, causes first.
-    layers_ : list of lists of column indices; put together they are the order.
-    scores_ : (rounds, d) normality statistic of every variable not yet placed, NaN for the others.
-    refinement_ : with `refine` only: the order by normality it started from, the scores of both, and whether the
-        search was complete.
-    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
-    nats_ : (d, d); evidence for the edge i -> j in nats, with `selection="likelihood"`; its p-value is `exp(-nats)`.
-    direction_nats_ : (d, d); with `refine` only: for every edge, how much worse (nats) the best graph is in which the effect
-        comes before the cause; NaN where there is no edge, infinite where prior knowledge decides.
-    open_ : (d, d) bool; with `refine` only: edges whose direction has too little evidence to be drawn as an arrow.
-    mechanisms_ : DataFrame with a row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
-    mean_pvalues_, variance_pvalues_ : (d, d); with `form="location-scale"` and `selection="likelihood"` only: p-values
-        of whether the cause acts on the mean and on the spread of the effect; not there if `max_seconds` were over.
-    rows_ : (d,) rows that every variable's model was fitted on: all, less those in which it was set.
-    interventional_nats_ : (d, d); with interventions only: how much of `direction_nats_` is due to them: the evidence on all
-        rows less that on the rows in which nothing was done.
-    targets_ : DataFrame; with shifts or unknown targets only (not with "mlp"): condition, variable, kind ("shift" or
-        "unknown"), pvalue and nats of the effect of the condition on the variable given its causes, by likelihood ratio,
-        and acts, whether it is part of the variable's model.
-    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+    order_ : ndarray of shape (d,)
+        Column indices, causes first.
+    layers_ : list of list of int
+        Columns that were placed together; put together they are the order.
+    scores_ : ndarray of shape (rounds, d)
+        Normality statistic of every variable not yet placed in a round, NaN for the others.
+    refinement_ : Refinement
+        With `refine` only: the order by normality it started from, the scores of both, and whether the search was
+        complete.
+    adjacency_ : ndarray of shape (d, d), int8
+        `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : ndarray of shape (d, d)
+        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+    required_ : ndarray of shape (d, d), bool
+        Only if prior knowledge requires edges: which.
+    nats_ : ndarray of shape (d, d)
+        Evidence for the edge i -> j in nats. With `selection="likelihood"` the p-value is `exp(-nats)`; with other
+        tests it is the loss of log-likelihood without the cause, of the edges only. Not there with "mlp".
+    direction_nats_ : ndarray of shape (d, d)
+        With `refine` only: for every edge, how much worse (nats) the best graph is in which the effect comes before
+        the cause; NaN where there is no edge, infinite where prior knowledge decides.
+    open_ : ndarray of shape (d, d), bool
+        With `refine` only: edges whose direction has too little evidence to be drawn as an arrow.
+    mechanisms_ : pandas.DataFrame
+        One row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
+    mean_pvalues_, variance_pvalues_ : ndarray of shape (d, d)
+        With `form="location-scale"` and `selection="likelihood"` only: p-values of whether the cause acts on the mean
+        and on the spread of the effect; not there if `max_seconds` were over.
+    rows_ : ndarray of shape (d,)
+        Number of rows that every variable's model was fitted on: all, less those in which it was set.
+    interventional_nats_ : ndarray of shape (d, d)
+        With interventions only: how much of `direction_nats_` is due to them, the evidence on all rows less that on
+        the rows in which nothing was done.
+    targets_ : pandas.DataFrame
+        With shifts or unknown targets only (not with "mlp"): condition, variable, kind ("shift" or "unknown"), pvalue
+        and nats of the effect of the condition on the variable given its causes, by likelihood ratio, and acts,
+        whether it is part of the variable's model.
+    strengths_ : dict of str to ndarray of shape (d, d)
+        How strong every edge is; see `edges`. Not there with "mlp".
+    table_findings_ : Findings
+        What the check of the table found.
+    fit_findings_ : list of Finding
+        What speaks against the model, or leaves directions open.
+    warnings_ : list of str
+        Every warning of the fit.
+    left_out_ : list of Finding
+        What was left out of the table.
+    sample_, sample_free_ : ndarray of shape (at most 2000, d)
+        Evenly spaced rows of the table, for pictures; `sample_free_` is False where a value was set or changed from
+        outside.
+    n_features_in_, n_rows_ : int
+        Number of columns, and of rows used.
+    feature_names_in_ : ndarray of shape (d,), object
+        Column names; only if the table had them.
 
     Notes
     -----
     Duong and Nguyen, "Heteroscedastic Causal Structure Learning", ECAI 2023. Deviations: each target has a free
     location (the paper's linear `eta1` is not closed under shifts, so its invariance theorem needs it); the
-    conditional models are fitted to their optimum by a Newton-type solver; mechanisms and densities of the noise compete
-    (`scores.competition`); the order is found by likelihood, and edges are decided by likelihood ratios between stepwise
-    chosen models. `HOST.paper()` gives the paper's choices.
+    conditional models are fitted to their optimum by a Newton-type solver; mechanisms and densities of the noise
+    compete (`scores.competition`); the order is found by likelihood, and edges are decided by likelihood ratios
+    between stepwise chosen models. `HOST.paper()` gives the paper's choices.
 
     Examples
     --------
-    >>> from heterodag import HOST, simulate
-    >>> data = simulate(1000, 5, degree=1, random_state=1)
-    >>> model = HOST().fit(data.to_frame())
-    >>> model.adjacency_.shape
-    (5, 5)
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from heterodag import HOST
+    >>> rng = np.random.default_rng(0)
+    >>> dose = rng.standard_normal(500)
+    >>> response = 2 * dose + np.exp(dose / 2) * rng.standard_normal(500)  # the dose moves mean and spread
+    >>> model = HOST().fit(pd.DataFrame({"response": response, "dose": dose}))
+    >>> model.edges()[["cause", "effect", "mean_effect", "spread_effect"]].round(1)
+      cause    effect  mean_effect  spread_effect
+    0  dose  response          0.9            1.7
+    >>> [model.names()[column] for column in model.order_]
+    ['dose', 'response']
     """
 
     def __init__(
@@ -148,6 +196,7 @@ class HOST(GraphEstimator):
         correction: str = "none",
         prior_knowledge: PriorKnowledge | Mapping[str, Any] | None = None,
         missing: str = "refuse",
+        data_check: str = "refuse",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -166,6 +215,7 @@ class HOST(GraphEstimator):
         self.correction = correction
         self.prior_knowledge = prior_knowledge
         self.missing = missing
+        self.data_check = data_check
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -175,7 +225,25 @@ class HOST(GraphEstimator):
     def paper(cls, **changes: Any) -> HOST:
         """Return HOST with the paper's choices: lines, normal noise, order by W alone, layers of 1e-4, LCIT at 0.001.
 
-        `changes` override single parameters, for instance `HOST.paper(selection="gam-classical")`.
+        Parameters
+        ----------
+        **changes
+            Parameters that differ from the paper's.
+
+        Returns
+        -------
+        HOST
+            Not fitted yet. The edge test "lcit" needs torch.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> model = HOST.paper(selection="gam-classical")  # the paper's other edge test, without torch
+        >>> model.fit(simulate(500, 3, random_state=1).to_frame()).edges()[["cause", "effect"]]
+          cause effect
+        0    x1     x2
+        1    x2     x0
+        2    x1     x0
         """
         settings: dict[str, Any] = {
             "parametrization": "linear", "form": "natural", "noise": "gaussian", "refine": False,
@@ -189,30 +257,45 @@ class HOST(GraphEstimator):
         Parameters
         ----------
         X : array, pandas or polars DataFrame of shape (n, d)
-            Continuous observations, one column a variable; names are kept.
+            Continuous observations, one column per variable; names are kept.
         y : ignored
             For compatibility with scikit-learn.
         interventions : optional
-            Which variables were set from outside in which rows: (n, d) values True and False, as an array or as a frame
-            with columns of `X`; or a list with one entry per row, None, a column, or several; or `Interventions`, which
-            knows conditions, shifts and unknown targets too. A variable's model is fitted on the rows in which it was not
-            set.
+            Which variables were set from outside in which rows: (n, d) values True and False, as an array or as a
+            frame with columns of `X`; or a list with one entry per row, None, a column, or several; or
+            `Interventions`, which knows conditions, shifts and unknown targets too. A variable's model is fitted on
+            the rows in which it was not set.
 
         Returns
         -------
         HOST
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(600, 3, mechanism="straight", adjacency=chain, interventions=100, random_state=1)
+        >>> model = HOST().fit(data.to_frame(), interventions=data.interventions)
+        >>> model.rows_  # 100 rows of each variable were set, and tell nothing of its causes
+        array([500, 500, 500])
+        >>> model.edges()[["cause", "effect", "open"]]
+          cause effect   open
+        0    x1     x2  False
+        1    x0     x1  False
         """
         self._check_parameters()
         seed = seed_sequence(self.random_state)
         limit = renamed_time_limit(self.max_seconds, self.max_time)
         settings = self._order_settings()
         with (
+            remembered_warnings() as said,
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
             Work(self.n_jobs, limit, bar, "HOST") as work,
         ):
             study = read_study(X, interventions, self.prior_knowledge, self.missing)
             self._remember(study.d, study.own_names)
+            self._look_at(X, study, self.data_check)
             scores = settings.scores.make(study.array, seed, work, study.experiments)
             with work.part(0.0, _EDGES_FROM):
                 found = find_order(scores, study.names, settings, study.knowledge)
@@ -221,8 +304,10 @@ class HOST(GraphEstimator):
             self._store(found, graph, study)
             with work.part(_DIRECTIONS_FROM, ALMOST):
                 self._describe(found, graph, study)
+            self._set_or_forget("fit_findings_", None)
             with suppress(OutOfTime):  # warnings that need further fits are left out then
-                self._warn(study, found, graph)
+                self._doubt(found, graph, study)
+            self.warnings_ = said
             work.report(1.0)
         return self
 
@@ -240,61 +325,68 @@ class HOST(GraphEstimator):
         self.order_, self.layers_, self.scores_ = order.order, order.layers, order.scores
         self._set_or_forget("refinement_", None if found.search is None else Refinement.of(order))
         self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
+        self._remember_required(study.knowledge)
         for name in ("nats", "mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
     def _describe(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
-        """Tell how sure each arrow is, which mechanism every variable got, and what experiments did."""
-        nats, due = None, None
-        if found.search is not None:
-            edges = [(int(i), int(j)) for i, j in np.argwhere(self.adjacency_)]
-            last = found.search.choices
-            few = order_choices(found.scores.sample(LEVELS[0]), study.knowledge)
-            levels = [last] if few.scores is last.scores else [few, last]
-            told = found.search.state, edges, respected(study.knowledge)
-            nats = direction_nats(levels, *told)[: study.d, : study.d]
-            if study.experiments is not None:
-                observed = [own for level in levels if (own := observational_choices(level)) is not None]
-                without = direction_nats(observed, *told)[: study.d, : study.d] if observed else np.zeros_like(nats)
-                due = np.where(np.isinf(nats), 0.0, nats - np.where(np.isinf(nats), 0.0, without))
+        """Tell how sure and how strong each arrow is, which mechanism every variable got, and what experiments did."""
+        nats, due = sure_directions(found, self.adjacency_, study)
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("interventional_nats_", due)
         self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
         self.rows_ = np.array([found.scores.table_of(j).shape[0] for j in range(study.d)])
-        mechanisms, targets = None, None
+        told: dict[str, Any] = dict.fromkeys(("mechanisms_", "targets_", "strengths_", "_mechanisms"))
         if found.scores.fitter.comparable:
             with suppress(OutOfTime):
                 keys = [(j, parents_of(graph.adjacency[:, j])) for j in range(study.d)]
-                fits = found.scores.best_known(keys).fits(keys)
-                mechanisms = mechanism_table(fits, self.names(), self.rows_.tolist())
-                targets = target_table(found.scores, graph, study) if study.contexts else None
-        self._set_or_forget("mechanisms_", mechanisms)
-        self._set_or_forget("targets_", targets)
+                scores = found.scores.best_known(keys)
+                fits = scores.fits(keys)
+                told["mechanisms_"] = mechanism_table(fits, self.names(), self.rows_.tolist())
+                told["targets_"] = target_table(found.scores, graph, study) if study.contexts else None
+                told["_mechanisms"] = fitted_mechanisms(scores, fits, study.d)
+                told["strengths_"] = graph_strengths(scores, fits, told["_mechanisms"], graph.details.get("nats"))
+        for name, value in told.items():
+            self._set_or_forget(name, value)
+        if told["strengths_"] is not None and "nats" in told["strengths_"]:
+            self.nats_ = told["strengths_"].pop("nats")
 
-    def _warn(self, study: Study, found: FoundOrder, graph: DAGResult) -> None:
+    def _doubt(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
         """Warn, with what was seen, when the table does not look like the model."""
-        names, scores, plausibility = (
-            study.names,
-            found.scores,
-            found.plausibility or graph.details.get("plausibility"),
-        )
-        if self._order_settings().scores.compete:
-            sentences = doubts_of_mechanisms(
-                scores.sample(LEVELS[0]),
-                graph.adjacency,
-                getattr(self, "open_", None),
-                column_labels(scores.d, names),
+        settings, undecided = self._order_settings().scores, getattr(self, "open_", None)
+        self.fit_findings_ = fit_findings(settings, found, graph, study, undecided)
+        for finding in self.fit_findings_:
+            warn(finding.text, AssumptionWarning, stacklevel=3)
+
+    def to_scm(self) -> HeteroscedasticSCM:
+        """Return the causal model of the learned graph, with the mechanisms that were fitted to learn it.
+
+        After a fit with interventions, the mechanisms are those of the reference condition.
+
+        Returns
+        -------
+        HeteroscedasticSCM
+            After a fit with interventions, the mechanisms are those of the reference condition.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HOST().fit(data.to_frame()).to_scm()
+        >>> scm.sample_do({"x0": 1.0}, 1000, random_state=0).mean().round(1)
+        x0    1.0
+        x1   -1.6
+        x2   -1.3
+        dtype: float64
+        """
+        check_is_fitted(self, "adjacency_")
+        if not hasattr(self, "_mechanisms"):
+            raise HeterodagError(
+                "This fit has no mechanisms (networks, or the time was over): make a causal model with "
+                "HeteroscedasticSCM.from_host(model, X) or from_dag(model.adjacency_, X)."
             )
-        elif self.parametrization == "linear":
-            labels, few = column_labels(scores.d, names), scores.sample(LEVELS[1])
-            if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
-                plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
-            order = found.result.of_first(study.d, study.own_names)
-            sentences = doubts(few, order, graph.adjacency, labels, plausibility)
-        else:  # the other signs are of lines
-            sentences = [text for text in [not_normal(plausibility, scores.d)] if text is not None]
-        for sentence in sentences:
-            warnings.warn(sentence, AssumptionWarning, stacklevel=3)
+        return HeteroscedasticSCM(self.names(), list(self._mechanisms), self._order_settings().scores)
 
     def _set_or_forget(self, name: str, value: Any) -> None:
         """Store a fitted attribute, or remove what an earlier fit with other settings left there."""
@@ -303,11 +395,11 @@ class HOST(GraphEstimator):
         elif hasattr(self, name):
             delattr(self, name)
 
-    def latents(self, X: Any, interventions: Any = None) -> Array:
+    def latents(self, X: Any, interventions: Any = None) -> Any:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.
 
-        They should look like independent standard normal samples if the model holds; where the noise of a variable is a
-        fitted density, its residuals are brought to the normal scale by it.
+        They should look like independent standard normal samples if the model holds; where the noise of a variable is
+        a fitted density, its residuals are brought to the normal scale by it.
 
         Parameters
         ----------
@@ -319,8 +411,16 @@ class HOST(GraphEstimator):
 
         Returns
         -------
-        (n, d) array
-            In the table's column order.
+        ndarray or pandas.DataFrame of shape (n, d)
+            In the table's column order; a pandas frame with its names if the table has some, and with its index if it
+            is a pandas frame and no rows were left out.
+
+        Examples
+        --------
+        >>> from heterodag import HOST, simulate
+        >>> table = simulate(500, 3, random_state=1).to_frame()
+        >>> HOST().fit(table).latents(table).std().round(1).tolist()
+        [1.0, 1.0, 1.0]
         """
         check_is_fitted(self, "adjacency_")
         study = read_study(X, interventions, None, self.missing)
@@ -338,7 +438,7 @@ class HOST(GraphEstimator):
         for fit in scores.fits(keys, Effort.FINAL):
             free = slice(None) if study.experiments is None else ~study.experiments.fixed[:, fit.target]
             U[free, fit.target] = fit.latents(scores.table_of(fit.target))
-        return U
+        return named_rows(U, self.names(), X) if hasattr(X, "columns") else U
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(
@@ -353,4 +453,5 @@ class HOST(GraphEstimator):
 
     def _check_parameters(self) -> None:
         self._order_settings()
+        check_choice("data_check", self.data_check, ("refuse", "warn", "ignore"))
         check_graph_parameters(self)

@@ -40,7 +40,7 @@ class NPVar(OrderingEstimator):
     prior_knowledge : PriorKnowledge, optional
         Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -52,11 +52,18 @@ class NPVar(OrderingEstimator):
 
     Attributes
     ----------
-    order_ : (d,) column indices, causes first.
-    layers_ : list of lists of column indices that were placed together.
-    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
-    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+    order_ : ndarray of shape (d,)
+        Column indices, causes first.
+    layers_ : list of list of int
+        Columns that were placed together.
+    adjacency_ : ndarray of shape (d, d), int8
+        `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : ndarray of shape (d, d)
+        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,), object
+        Column names; only if the table had them.
 
     Notes
     -----
@@ -69,8 +76,12 @@ class NPVar(OrderingEstimator):
     Examples
     --------
     >>> from heterodag import NPVar, simulate
-    >>> NPVar().fit(simulate(500, 4, random_state=1).X).order_.shape
-    (4,)
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="curved", adjacency=chain, random_state=1)
+    >>> NPVar().fit(data.to_frame()).edges()[["cause", "effect"]]
+      cause effect
+    0    x1     x2
+    1    x0     x1
     """
 
     def __init__(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Order
+from heterodag.errors import remembered_warnings
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
 from heterodag.independence.contract import EdgeProblem
 from heterodag.independence.given_parents import given_parents
@@ -89,7 +90,7 @@ class OrderingEstimator(GraphEstimator):
         Parameters
         ----------
         X : array, pandas or polars DataFrame of shape (n, d)
-            Continuous observations, one column a variable; names are kept.
+            Continuous observations, one column per variable; names are kept.
         y : ignored
             For compatibility with scikit-learn.
 
@@ -106,7 +107,8 @@ class OrderingEstimator(GraphEstimator):
         self._check_parameters()
         seed = seed_sequence(self.random_state)
         bar = progress_bar("learning", enabled=bool(self.verbose))
-        with bar as tick, Work(self.n_jobs, self.max_seconds, tick, type(self).__name__) as work:
+        name = type(self).__name__
+        with remembered_warnings() as said, bar as tick, Work(self.n_jobs, self.max_seconds, tick, name) as work:
             array, names = self._read(X)
             knowledge = resolved(self.prior_knowledge, names, array.shape[1])
             # A stream of its own: the edge tests spawn theirs from the seed itself, as in HOST.
@@ -125,7 +127,8 @@ class OrderingEstimator(GraphEstimator):
             work.tick(1.0)
         self.order_ = found.order
         self.layers_ = [[int(j)] for j in found.order] if found.layers is None else found.layers
-        self.adjacency_, self.pvalues_ = graph.adjacency, graph.pvalues
+        self.adjacency_, self.pvalues_, self.warnings_ = graph.adjacency, graph.pvalues, said
+        self._remember_required(knowledge)
         return self
 
     def _check_parameters(self) -> None:

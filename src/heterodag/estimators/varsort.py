@@ -31,7 +31,7 @@ class VarSort(OrderingEstimator):
     prior_knowledge : PriorKnowledge, optional
         Required and forbidden edges, tiers, roots and leaves; obeyed strictly by the order and by the edges.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
@@ -43,11 +43,18 @@ class VarSort(OrderingEstimator):
 
     Attributes
     ----------
-    order_ : (d,) column indices, causes first; equal variances by index.
-    layers_ : list of lists of column indices, one each.
-    adjacency_ : (d, d) int8; `adjacency_[i, j] == 1` means column i -> column j.
-    pvalues_ : (d, d); of the edge i -> j, NaN where no test was made (required and forbidden edges among them).
-    n_features_in_, feature_names_in_ : width and column names (names only if the table had them).
+    order_ : ndarray of shape (d,)
+        Column indices, causes first; equal variances by index.
+    layers_ : list of list of int
+        Column indices, one each.
+    adjacency_ : ndarray of shape (d, d), int8
+        `adjacency_[i, j] == 1` means column i -> column j.
+    pvalues_ : ndarray of shape (d, d)
+        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (d,), object
+        Column names; only if the table had them.
 
     Notes
     -----
@@ -58,8 +65,12 @@ class VarSort(OrderingEstimator):
     Examples
     --------
     >>> from heterodag import VarSort, simulate
-    >>> VarSort().fit(simulate(500, 4, random_state=1).X).order_.shape
-    (4,)
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1)
+    >>> VarSort().fit(data.to_frame()).edges()[["cause", "effect"]]
+      cause effect
+    0    x1     x2
+    1    x0     x1
     """
 
     def __init__(

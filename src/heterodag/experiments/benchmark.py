@@ -34,9 +34,19 @@ class BenchmarkResult:
 
     Attributes
     ----------
-    rows : DataFrame, one row per data set and method: settings, `status` ("done", "timeout" or "error") with a
-        `message`, seconds, and the measures: `order_divergence`, and of the method's own graph (`own_`) and of every
-        edge test asked for (`lcit_`, ...) `shd`, `f1`, `auc`, `edges`.
+    rows : pandas.DataFrame
+        One row per data set and method: settings, `status` ("done", "timeout" or "error") with a `message`, seconds, and the
+        measures: `order_divergence`, and of the method's own graph (`own_`) and of every edge test asked for (`lcit_`, ...)
+        `shd`, `f1`, `auc`, `edges`.
+
+    Examples
+    --------
+    >>> from heterodag import VarSort
+    >>> from heterodag.experiments import benchmark
+    >>> result = benchmark({"sorted": VarSort()}, [{"n": 100, "d": 3}], repeats=1, n_jobs=1)
+    >>> result.rows[["method", "status", "n", "d"]]
+       method status    n  d
+    0  sorted   done  100  3
     """
 
     rows: pd.DataFrame
@@ -44,7 +54,18 @@ class BenchmarkResult:
     def summary(
         self, measures: Sequence[str] = ("order_divergence", "own_shd", "own_f1", "fit_seconds")
     ) -> pd.DataFrame:
-        """Return mean, standard error and 95 % t interval per kind of data, method and measure (columns of `rows`)."""
+        """Return means with intervals.
+
+        Parameters
+        ----------
+        measures : sequence of str
+            Columns of `rows`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Mean, standard error and 95 % t interval per kind of data, method and measure.
+        """
         import pandas as pd
 
         unknown = [measure for measure in measures if measure not in self.rows]
@@ -65,7 +86,18 @@ class BenchmarkResult:
         return pd.DataFrame(lines)
 
     def to_markdown(self, measure: str = "own_shd") -> str:
-        """Return a measure as a Markdown table: a line a method, a column a kind of data."""
+        """Return a measure as a Markdown table.
+
+        Parameters
+        ----------
+        measure : str, default="own_shd"
+            A column of `rows`.
+
+        Returns
+        -------
+        str
+            One line per method, one column per kind of data.
+        """
         lines = self.summary([measure]).to_dict("records")
         kinds = list(dict.fromkeys(_kind(line) for line in lines))
         cells = {(line["method"], _kind(line)): mean_and_interval(line) for line in lines}
@@ -133,9 +165,12 @@ def benchmark(
 
     Examples
     --------
+    >>> from heterodag import VarSort
     >>> from heterodag.experiments import benchmark
-    >>> result = benchmark(["HOST", "VarSort"], [{"n": 200, "d": 4}], repeats=1, n_jobs=1)  # doctest: +SKIP
-    >>> result.rows[["method", "order_divergence", "own_shd"]]  # doctest: +SKIP
+    >>> result = benchmark({"sorted": VarSort()}, [{"n": 100, "d": 3}], repeats=2, n_jobs=1)
+    >>> result.summary(["own_shd"])[["method", "measure", "runs"]]
+       method  measure  runs
+    0  sorted  own_shd     2
     """
     settings = RunSettings(max_seconds, n_jobs, backend, scheduler, retry)
     check_integer("verbose", verbose, low=0)

@@ -65,7 +65,7 @@ class Cell:
     method : a name of `methods.METHODS`, or the user's name of an own one.
     tests : names of edge tests; see `heterodag.recover_dag`.
     budget : "full", or "small" for a run that only shows that everything works.
-    digest : of a user's method: its class and settings. No seed hangs on it.
+    digest : of a user's method: its class and settings. No seed depends on it.
     """
 
     data: DataSet

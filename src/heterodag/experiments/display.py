@@ -29,10 +29,11 @@ class Progress:
 
 
 @contextmanager
-def cell_progress(tasks: Sequence[CellTask], wanted: bool) -> Iterator[Progress]:
+def cell_progress(tasks: Sequence[CellTask], wanted: bool, before: int = 0) -> Iterator[Progress]:
     """Yield what `run_tasks` tells about its cells; it moves a bar, or does nothing without a terminal.
 
-    The bar is measured in expected time, not in cells: the cheap ones come first.
+    The bar is measured in the expected time of the cells still to be run, not in cells: the cheap ones come first. The words
+    beside it count all cells, also the `before` ones that an earlier run has done, and say so.
     """
     if not wanted or not tasks or not sys.stderr.isatty():
         yield Progress()
@@ -42,19 +43,26 @@ def cell_progress(tasks: Sequence[CellTask], wanted: bool) -> Iterator[Progress]
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.fields[done]} of {task.fields[cells]} cells"), BarColumn(bar_width=24),
+        TextColumn("{task.fields[counted]}"), BarColumn(bar_width=24),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[running]}"),
     )  # fmt: skip
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         total = sum(expected_seconds(task.cell) for task in tasks)
-        line = bar.add_task("cells", total=total, done=0, cells=len(tasks), running="")
+        line = bar.add_task("cells", total=total, counted=counted(0, len(tasks), before), running="")
         board = _Board()
 
         def finished(task: CellTask, row: Row) -> None:
             done, running = board.end(task)
-            bar.update(line, advance=expected_seconds(task.cell), done=done, running=running)
+            words = counted(done, len(tasks), before)
+            bar.update(line, advance=expected_seconds(task.cell), counted=words, running=running)
 
         yield Progress(lambda task: bar.update(line, running=board.begin(task)), finished)
+
+
+def counted(done: int, cells: int, before: int) -> str:
+    """Return how many cells are done, as in ``15 of 40 cells (12 done before)``."""
+    earlier = f" ({before} done before)" if before else ""
+    return f"{before + done} of {before + cells} cells{earlier}"
 
 
 class _Board:

@@ -15,7 +15,7 @@ PANEL = (2.9, 2.3)
 AXES = {"n": "Number of rows n", "d": "Number of columns d"}
 #: Width of an entry of the legend, in inches.
 LEGEND = 2.3
-#: An interval from so many runs is a dozen standard errors wide: the axis need not show all of it.
+#: An interval from this few runs is a dozen standard errors wide: the axis need not show all of it.
 FEW = 2
 #: Hatching and error bars would not be seen on black bars.
 BLACK, GREY = "#000000", "#BFBFBF"

@@ -89,7 +89,8 @@ def run_tasks(
     left = [by_name[cell.name] for cell in missing]
     new: list[Row] = []
     store.prepare()
-    with cell_progress(left, show) if progress is None else nullcontext(progress) as told:
+    before = len(by_name) - len(left)
+    with cell_progress(left, show, before) if progress is None else nullcontext(progress) as told:
         for row in _outcomes(left, settings, told.started):
             store.add(row)
             new.append(row)

@@ -1,4 +1,4 @@
-"""The rows of an experiment on disk: one JSON object a line, added as cells finish, read again to go on.
+"""The rows of an experiment on disk: one JSON object per line, added as cells finish, read again to go on.
 
 Every row says which version of heterodag made it, in its column `heterodag`. A user's benchmark counts only rows of the
 version that runs: the others stay in the file and are run again. The reproduction of the paper counts rows of all versions,
@@ -61,7 +61,7 @@ class RowStore:
         return [row for name, row in self._outdated.items() if name in names and name not in self._rows]
 
     def _keep(self, row: Row) -> None:
-        """Keep one row a cell: the one that got furthest, the newest of those."""
+        """Keep one row per cell: the one that got furthest, the newest of those."""
         old = self._rows.get(row["cell"])
         if old is None or STATUSES.index(row["status"]) >= STATUSES.index(old["status"]):
             self._rows[row["cell"]] = row

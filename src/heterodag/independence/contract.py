@@ -52,17 +52,45 @@ class EdgeProblem:
 
     Attributes
     ----------
-    X : (n, d) data, finite, no constant columns, any scale.
-    order : (d,) causal order, causes first.
-    candidates : (d, d) bool; [j, i] is True where j -> i is to be tested (j before i, not ruled out).
-    seed : source of the streams of tests that need randomness.
-    n_jobs : workers, as joblib understands it.
-    progress : called with the share of work done, in [0, 1].
-    alpha : significance level, for tests that choose a target's parents step by step.
-    settings : which conditional models, for tests that fit some.
-    limits : what prior knowledge says about parents, for tests that choose them.
-    found : what ordering has left, for tests that can go on from there.
-    experiments : which variables were set in which rows; None if none was.
+    X : ndarray of shape (n, d)
+        The data: finite, no constant columns, any scale.
+    order : ndarray of shape (d,)
+        Causal order, causes first.
+    candidates : ndarray of shape (d, d), bool
+        `candidates[j, i]` is True where j -> i is to be tested (j before i, not ruled out).
+    seed : numpy.random.SeedSequence
+        Source of the streams of tests that need randomness.
+    n_jobs : int or None
+        Workers, as joblib understands it.
+    progress : callable or None
+        Called with the share of work done, in [0, 1].
+    alpha : float
+        Significance level, for tests that choose a target's parents step by step.
+    settings : ScoreSettings
+        Which conditional models, for tests that fit some.
+    limits : Limits or None
+        What prior knowledge says about parents, for tests that choose them.
+    found : FoundModels or None
+        What ordering has left, for tests that can go on from there.
+    experiments : Experiments or None
+        Which variables were set in which rows; None if none was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heterodag import recover_dag, simulate
+    >>> from heterodag.independence import EdgeTests
+    >>> def by_correlation(problem):
+    ...     '''Call every strong correlation an edge: no good test, but a short one.'''
+    ...     strong = np.abs(np.corrcoef(problem.X.T)) > 0.5
+    ...     return EdgeTests(np.where(problem.candidates, np.where(strong, 0.0, 1.0), np.nan))
+    >>> by_correlation.batched = True  # it answers all pairs at once
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1)
+    >>> recover_dag(data.X, data.order, selection=by_correlation).pvalues
+    array([[nan,  0.,  0.],
+           [nan, nan,  0.],
+           [nan, nan, nan]])
     """
 
     X: Array
@@ -78,7 +106,18 @@ class EdgeProblem:
     experiments: Experiments | None = None
 
     def scores(self, work: Work) -> LocalScores:
-        """Return the local scores of the table: those at hand, or new ones."""
+        """Return the local scores of the table: those at hand, or new ones.
+
+        Parameters
+        ----------
+        work : Work
+            Workers, clock and progress of the fit.
+
+        Returns
+        -------
+        LocalScores
+            What fits models of variables; see the page on architecture.
+        """
         if self.found is not None:
             return self.found.scores
         return self.settings.make(self.X, self.seed, work, self.experiments)
@@ -87,6 +126,11 @@ class EdgeProblem:
         """Return the problem in parts whose targets have the same rows, those in which they were not set.
 
         Tests that ask `scores` need no parts: local scores know the rows of every target.
+
+        Returns
+        -------
+        list of EdgeProblem
+            The parts.
         """
         if self.experiments is None:
             return [self]
@@ -103,14 +147,40 @@ class EdgeProblem:
         return replace(self, X=X, candidates=candidates, progress=None, found=None, experiments=None)
 
     def predecessors(self, target: int) -> npt.NDArray[np.intp]:
-        """Return the columns before `target` in the order: the conditioning set of its tests, and its candidates."""
+        """Return the columns before a target in the order: the conditioning set of its tests, and its candidates.
+
+        Parameters
+        ----------
+        target : int
+            A column.
+
+        Returns
+        -------
+        ndarray of int
+            The columns before it.
+        """
         position = int(np.flatnonzero(self.order == target)[0])
         return self.order[:position]
 
 
 @dataclass(frozen=True)
 class EdgeTests:
-    """p-values of the tested pairs, NaN elsewhere; `details` holds further (d, d) tables by name."""
+    """What an edge test answers.
+
+    Attributes
+    ----------
+    pvalues : ndarray of shape (d, d)
+        `pvalues[j, i]` of the edge j -> i; NaN where no test was made.
+    details : dict
+        Further (d, d) tables by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heterodag.independence import EdgeTests
+    >>> EdgeTests(np.array([[np.nan, 0.001], [np.nan, np.nan]])).details
+    {}
+    """
 
     pvalues: Array
     details: dict[str, Any] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,11 +33,23 @@ class DAGResult:
 
     Attributes
     ----------
-    adjacency : (d, d) int8; `adjacency[j, i] == 1` means column j -> column i.
-    pvalues : (d, d); `pvalues[j, i]` of the edge j -> i, NaN where no test was made.
-    order : (d,) the causal order the tests followed.
-    names : column names, or None.
-    details : further tables and lists that the test reports, by name.
+    adjacency : ndarray of shape (d, d), int8
+        `adjacency[j, i] == 1` means column j -> column i.
+    pvalues : ndarray of shape (d, d)
+        `pvalues[j, i]` of the edge j -> i, NaN where no test was made.
+    order : ndarray of shape (d,)
+        The causal order that the tests followed.
+    names : list of str or None
+        Column names.
+    details : dict
+        Further tables and lists that the test reports, by name.
+
+    Examples
+    --------
+    >>> from heterodag import recover_dag, simulate
+    >>> data = simulate(500, 3, random_state=1)
+    >>> recover_dag(data.X, data.order, selection="partial-correlation").pvalues.shape
+    (3, 3)
     """
 
     adjacency: Adjacency
@@ -84,7 +96,7 @@ def recover_dag(
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations.
     order : sequence of d column indices, or of column names if `X` has them
-        Causes first.
+        Causes first. Whole numbers are indices, as `causal_order` returns them, whatever the labels of `X` are.
     selection : str or callable, default="likelihood"
         "likelihood", "likelihood-full", "partial-correlation", "rank-correlation", "gam", "gam-classical", "gcm",
         "lcit", "kci", "fisherz", or a function `(x, y, Z) -> p-value`.
@@ -98,7 +110,7 @@ def recover_dag(
         Required edges are in without a test (their p-value is NaN), forbidden ones are never tested; `order` must
         agree with it.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     interventions : optional
         Which variables were set or changed in which rows; see `HOST.fit`.
     n_jobs : int, optional
@@ -112,6 +124,16 @@ def recover_dag(
     -------
     DAGResult
         With `adjacency`, `pvalues` (adjusted if a correction is asked for) and `order`.
+
+    Examples
+    --------
+    >>> from heterodag import recover_dag, simulate
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+    >>> recover_dag(data.to_frame(), ["x0", "x1", "x2"]).adjacency
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]], dtype=int8)
     """
     alpha = check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)
     check_choice("correction", correction, CORRECTIONS)
@@ -183,8 +205,8 @@ def _run(test: BatchedTest, problem: EdgeProblem, asks_scores: bool) -> EdgeTest
 
 def order_indices(order: Any, d: int, names: list[str] | None) -> npt.NDArray[np.intp]:
     """Return an order given by indices or by names as checked column indices."""
-    given = list(order)
-    if names is not None and given and all(isinstance(item, str) for item in given):
+    given = list(order) if isinstance(order, Iterable) else order
+    if names is not None and isinstance(given, list) and given and all(isinstance(item, str) for item in given):
         lookup = {name: position for position, name in enumerate(names)}
         given = [lookup.get(item, item) for item in given]
     return np.asarray(check_order(given, d), dtype=np.intp)

@@ -28,6 +28,18 @@ def adjacency_from_causal_learn(graph: Any) -> Adjacency:
     graph : GeneralGraph, CausalGraph or (d, d) array
         The graph, or its matrix of endpoints. Every edge must be directed: causal-learn's undirected, bidirected and
         circle edges have no place in a DAG, and are refused by name.
+
+    Returns
+    -------
+    ndarray of shape (d, d), int8
+        `adjacency[i, j] == 1` means column i -> column j.
+
+    Examples
+    --------
+    >>> from heterodag import adjacency_from_causal_learn
+    >>> adjacency_from_causal_learn([[0, -1], [1, 0]])  # causal-learn's way to write 0 -> 1
+    array([[0, 1],
+           [0, 0]], dtype=int8)
     """
     inner = getattr(graph, "G", graph)
     marks = as_square(getattr(inner, "graph", inner), "graph")
@@ -44,7 +56,25 @@ def adjacency_from_causal_learn(graph: Any) -> Adjacency:
 
 
 def adjacency_to_causal_learn(adjacency: Any) -> npt.NDArray[np.int64]:
-    """Return causal-learn's matrix of endpoints of our adjacency matrix, as `GeneralGraph.graph` holds it."""
+    """Return causal-learn's matrix of endpoints of our adjacency matrix.
+
+    Parameters
+    ----------
+    adjacency : array of shape (d, d)
+        `adjacency[i, j] == 1` means column i -> column j.
+
+    Returns
+    -------
+    ndarray of shape (d, d), int
+        As `GeneralGraph.graph` holds it.
+
+    Examples
+    --------
+    >>> from heterodag import adjacency_to_causal_learn
+    >>> adjacency_to_causal_learn([[0, 1], [0, 0]])
+    array([[ 0, -1],
+           [ 1,  0]])
+    """
     edges = as_adjacency(adjacency).astype(np.int64)
     both = np.argwhere((edges == 1) & (edges.T == 1))
     if both.size:
@@ -62,6 +92,18 @@ def adjacency_from_lingam(matrix: Any, threshold: float = 0.0) -> Adjacency:
         some of its methods leave them) are refused.
     threshold : float, default=0.0
         Weights of at most this size are no edge.
+
+    Returns
+    -------
+    ndarray of shape (d, d), int8
+        `adjacency[i, j] == 1` means column i -> column j.
+
+    Examples
+    --------
+    >>> from heterodag import adjacency_from_lingam
+    >>> adjacency_from_lingam([[0.0, 0.0], [1.5, 0.0]])  # lingam's way to write 0 -> 1
+    array([[0, 1],
+           [0, 0]], dtype=int8)
     """
     weights = as_square(matrix, "matrix")
     unknown = np.argwhere(np.isnan(weights))
@@ -72,5 +114,23 @@ def adjacency_from_lingam(matrix: Any, threshold: float = 0.0) -> Adjacency:
 
 
 def adjacency_to_lingam(adjacency: Any) -> npt.NDArray[np.float64]:
-    """Return lingam's matrix of our adjacency matrix: effects in rows, every weight 1."""
+    """Return lingam's matrix of our adjacency matrix.
+
+    Parameters
+    ----------
+    adjacency : array of shape (d, d)
+        `adjacency[i, j] == 1` means column i -> column j.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Effects in rows, every weight 1.
+
+    Examples
+    --------
+    >>> from heterodag import adjacency_to_lingam
+    >>> adjacency_to_lingam([[0, 1], [0, 0]])
+    array([[0., 0.],
+           [1., 0.]])
+    """
     return as_adjacency(adjacency).T.astype(np.float64)

@@ -9,7 +9,15 @@
   knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the edge turned
   round is worse; null where not known and where prior knowledge decides), ``interventional_nats`` (how much of that is due
   to interventions, if there were some) and ``open`` (true where the evidence is so little
-  that the direction is open; cause and effect are then those of the learned DAG).
+  that the direction is open; cause and effect are then those of the learned DAG). After a bootstrap, ``frequency`` and
+  ``reversed_frequency``: the share of resamples with the edge, and with it the other way round. The strength, where known:
+  ``mean_effect`` (average slope of the mean, standard deviations of the effect per standard deviation of the cause, with
+  the 95 % interval ``mean_effect_lower``, ``mean_effect_upper``), ``mean_change`` (the same in units of the effect),
+  ``mean_range`` (how far the mean moves along the central 95 % of the cause, in standard deviations of the effect),
+  ``spread_effect`` (factor on the spread per standard deviation of the cause, with ``spread_effect_lower``,
+  ``spread_effect_upper``), ``spread_range`` (largest over smallest spread along the central 95 % of the cause) and
+  ``share`` (of the nats that all causes of the effect bring together, how many are lost without this one). If prior
+  knowledge requires edges, also ``required``: true for those; they were not tested, so their p-value is null.
 - ``pvalues``: one list per cause with one number per effect, in the order of ``names``; null if not tested.
 - ``scores``: one list per round with one number per variable; null for variables already placed.
 - ``mechanisms``: the model of each variable, objects with ``variable``, ``parents`` and ``curves`` (names joined by
@@ -17,7 +25,11 @@
   ("constant" or "moving"), ``noise`` ("normal" or "flexible") and ``rows``.
 - ``targets``: what conditions act on that were not simply set, objects with ``condition``, ``variable``, ``kind``,
   ``pvalue``, ``nats`` and ``acts``; see `HOST.targets_`.
-- ``settings``, ``versions``: what the graph was learned with.
+- ``trust``: the box "Can I trust this?", objects with ``severity`` ("green", "amber", "red"), ``topic``, ``check``,
+  ``sentence``, ``remedy``, ``columns`` and ``rows``; see `heterodag.checks`.
+- ``warnings``: every warning of the fit, one sentence each.
+- ``settings``, ``versions``: what the graph was learned with. ``prior_knowledge`` in the settings is an object as
+  `PriorKnowledge.from_json` reads it, with columns by name.
 
 The columns of `edges.csv` are the keys of ``edges``; a cell is empty where nothing is known, and ``inf`` where prior
 knowledge decides.
@@ -31,7 +43,7 @@ import json
 import math
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,11 +51,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heterodag._version import __version__
+from heterodag.errors import ParameterError
+from heterodag.io.inputs import column_index
 
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
 #: What a method may know of each edge beside its p-value: fields here, fitted attributes with an underscore at the end.
-CERTAINTY = ("nats", "direction_nats", "interventional_nats", "open")
+CERTAINTY = ("nats", "direction_nats", "interventional_nats", "open", "required", "frequency", "reversed_frequency")
+#: What may be known of the strength of each edge; `heterodag.scm.strength` has the definitions.
+STRENGTHS = (
+    "mean_effect", "mean_effect_lower", "mean_effect_upper", "mean_change", "mean_range",
+    "spread_effect", "spread_effect_lower", "spread_effect_upper", "spread_range", "share",
+)  # fmt: skip
 # What XML 1.0 cannot hold in any spelling.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -83,6 +102,16 @@ class GraphResult:
         How much of `direction_nats` is due to interventions.
     targets : list of dict or None
         What conditions act on, made plain.
+    frequency, reversed_frequency : ndarray of shape (d, d) or None
+        Share of resamples with the edge i -> j, and with the edge j -> i.
+    strengths : dict of str to ndarray of shape (d, d)
+        How strong the edges are, by the names in `STRENGTHS`; NaN where there is no edge.
+    trust : list of dict or None
+        The box "Can I trust this?", made plain.
+    warnings : list of str
+        Every warning of the fit.
+    required : boolean ndarray of shape (d, d) or None
+        Edges that prior knowledge requires: they were not tested. None if it requires none.
     """
 
     names: tuple[str, ...]
@@ -99,6 +128,12 @@ class GraphResult:
     mechanisms: list[dict[str, Any]] | None = None
     interventional_nats: NDArray[np.float64] | None = None
     targets: list[dict[str, Any]] | None = None
+    frequency: NDArray[np.float64] | None = None
+    reversed_frequency: NDArray[np.float64] | None = None
+    strengths: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    trust: list[dict[str, Any]] | None = None
+    warnings: list[str] = field(default_factory=list)
+    required: NDArray[np.bool_] | None = None
 
     def edges(self) -> list[tuple[int, int, float]]:
         """Return (cause, effect, p-value) of every edge by column index; NaN where no test was made."""
@@ -106,13 +141,18 @@ class GraphResult:
         return [(i, j, math.nan if self.pvalues is None else float(self.pvalues[i, j])) for i, j in pairs]
 
     def certainty(self) -> dict[str, NDArray[Any]]:
-        """Return those of nats, direction_nats, interventional_nats and open that are known."""
+        """Return what is known of the edges beside their p-values, as matrices by name: certainty, then strength."""
         found = {name: getattr(self, name) for name in CERTAINTY}
+        found |= {name: self.strengths.get(name) for name in STRENGTHS}
         return {name: matrix for name, matrix in found.items() if matrix is not None}
 
     def about(self, cause: int, effect: int) -> dict[str, float | bool]:
-        """Return nats, direction_nats, interventional_nats and open of one edge, those that are known."""
+        """Return what is known of one edge beside its p-value."""
         return {name: matrix[cause, effect].item() for name, matrix in self.certainty().items()}
+
+    def is_required(self, cause: int, effect: int) -> bool:
+        """Return whether prior knowledge requires the edge; it then has no p-value."""
+        return self.required is not None and bool(self.required[cause, effect])
 
 
 def graph_result(model: Any) -> GraphResult:
@@ -125,16 +165,18 @@ def graph_result(model: Any) -> GraphResult:
     """
     order, layers = getattr(model, "order_", None), getattr(model, "layers_", None)
     undecided, mechanisms = getattr(model, "open_", None), getattr(model, "mechanisms_", None)
-    targets = getattr(model, "targets_", None)
+    targets, required, names = getattr(model, "targets_", None), getattr(model, "required_", None), model.names()
+    settings = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    if settings.get("prior_knowledge") is not None:
+        settings["prior_knowledge"] = _knowledge(model.prior_knowledge, names)
     return GraphResult(
-        names=tuple(model.names()),
+        names=tuple(str(name) for name in names),
         adjacency=np.asarray(model.adjacency_),
         order=None if order is None else tuple(int(i) for i in order),
         layers=None if layers is None else tuple(tuple(int(i) for i in layer) for layer in layers),
         pvalues=_floats(getattr(model, "pvalues_", None)),
         scores=_floats(getattr(model, "scores_", None)),
-        settings={"estimator": type(model).__name__}
-        | {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        settings={"estimator": type(model).__name__} | settings,
         versions=versions(),
         nats=_floats(getattr(model, "nats_", None)),
         direction_nats=_floats(getattr(model, "direction_nats_", None)),
@@ -142,7 +184,32 @@ def graph_result(model: Any) -> GraphResult:
         mechanisms=None if mechanisms is None else _records(mechanisms),
         interventional_nats=_floats(getattr(model, "interventional_nats_", None)),
         targets=None if targets is None else _records(targets),
+        frequency=_floats(getattr(model, "frequency_", None)),
+        reversed_frequency=_floats(getattr(model, "reversed_frequency_", None)),
+        strengths=dict(getattr(model, "strengths_", {})),
+        trust=model.trust().records() if hasattr(model, "trust") else None,
+        warnings=list(getattr(model, "warnings_", [])),
+        required=None if required is None else np.asarray(required, dtype=np.bool_),
     )
+
+
+def _knowledge(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return prior knowledge as the object that `PriorKnowledge.from_json` reads, with columns by name."""
+    content = value if isinstance(value, Mapping) else vars(value)
+    found = {str(key): _by_name(part, names) for key, part in content.items()}
+    return {key: part for key, part in found.items() if part}
+
+
+def _by_name(part: Any, names: Sequence[str]) -> Any:
+    """Return lists, however deep, with names in place of indices; an index that a file could not explain stays."""
+    if isinstance(part, str):
+        return str(part)
+    if isinstance(part, Iterable):
+        return [_by_name(item, names) for item in part]
+    try:
+        return str(names[column_index("prior_knowledge", part, names)])
+    except ParameterError:  # the setting was changed after the fit
+        return _plain(part)
 
 
 def versions() -> dict[str, str]:
@@ -231,9 +298,11 @@ def graph_json(result: GraphResult) -> str:
     for key, matrix in (("pvalues", result.pvalues), ("scores", result.scores)):
         if matrix is not None:
             content[key] = [[_finite(value) for value in row] for row in matrix.tolist()]
-    for key, records in (("mechanisms", result.mechanisms), ("targets", result.targets)):
-        if records is not None:
-            content[key] = records
+    for key in ("mechanisms", "targets", "trust"):
+        if getattr(result, key) is not None:
+            content[key] = getattr(result, key)
+    if result.warnings:
+        content["warnings"] = result.warnings
     content |= {"settings": result.settings, "versions": result.versions}
     return _pretty(content)
 
@@ -248,7 +317,7 @@ def _pretty(content: Mapping[str, Any]) -> str:
     lines = []
     for key, value in content.items():
         text = _compact(value)
-        if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        if isinstance(value, list) and value and (isinstance(value[0], list | dict) or key == "warnings"):
             text = "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
         elif isinstance(value, dict) and value:
             pairs = [f"    {_compact(name)}: {_compact(item)}" for name, item in value.items()]
@@ -295,6 +364,7 @@ def graph_dot(result: GraphResult) -> str:
     lines += [f"  n{node} [label={_quoted(result.names[node])}];" for node in nodes]
     for i, j, p in result.edges():
         details = [] if math.isnan(p) else [f'tooltip="p = {p:.3g}"']
+        details += ['tooltip="required"'] if result.is_required(i, j) else []
         details += ["dir=none"] if result.about(i, j).get("open") else []
         lines.append(f"  n{i} -> n{j}" + (f" [{', '.join(details)}]" if details else "") + ";")
     return "\n".join([*lines, "}"]) + "\n"

@@ -5,7 +5,6 @@ Everywhere `adjacency.loc[a, b] == 1` means a -> b. An edge whose direction is o
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heterodag.errors import DataError
-from heterodag.io.exports import CERTAINTY, FORMAT, FORMAT_VERSION
+from heterodag.io.exports import CERTAINTY, FORMAT, FORMAT_VERSION, STRENGTHS
+from heterodag.io.jsonfiles import fault, read_json
 from heterodag.io.textfiles import read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_WRITTEN_ONLY = {".dot", ".gml", ".dagitty"}
 _EDGE_HEADERS = (("cause", "effect"), ("source", "target"), ("from", "to"))
 
 
@@ -37,8 +38,16 @@ class GraphFile:
     pvalues : pandas.DataFrame or None
         P-values in the same shape, NaN where not tested, where the file has them.
     certainty : dict of str to pandas.DataFrame
-        Those of nats, direction_nats, interventional_nats (NaN where not known) and open (boolean) that graph.json
-        holds, in the same shape.
+        What graph.json says of the edges beside their p-values, in the same shape: those of `exports.CERTAINTY` and
+        `exports.STRENGTHS` that it has. NaN where not known; ``open`` and ``required`` are boolean.
+
+    Examples
+    --------
+    >>> from heterodag import write_graph
+    >>> from heterodag.io.graphfiles import read_graph
+    >>> graph = read_graph(write_graph([[0, 1], [0, 0]], "graph.json"))
+    >>> graph.order is None, graph.pvalues is None  # the file holds neither
+    (True, True)
     """
 
     adjacency: pd.DataFrame
@@ -48,13 +57,14 @@ class GraphFile:
 
 
 def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> GraphFile:
-    """Read a graph that `heterodag fit` or `heterodag simulate` wrote, or an adjacency table.
+    r"""Read a graph that `heterodag fit` or `heterodag simulate` wrote, or an adjacency table.
 
     Parameters
     ----------
     path : str or Path
         By its ending: ``.json``, ``.graphml``; anything else is text with either the columns cause and effect
-        (or source and target, or from and to), or a square table of zeros and ones, causes in rows.
+        (or source and target, or from and to), or a square table of zeros and ones, causes in rows. Of a folder, its
+        graph.json.
     nodes : sequence of str, optional
         All names, for edge lists, which do not name variables without edges.
 
@@ -67,42 +77,77 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> GraphFil
     ------
     DataError
         If the file is not a graph; the message says what is wrong.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from heterodag.io.graphfiles import read_graph
+    >>> _ = Path("expert.csv").write_text("cause,effect\ndose,response\n", encoding="utf-8")
+    >>> read_graph("expert.csv", nodes=["dose", "response", "age"]).adjacency
+              dose  response  age
+    dose         0         1    0
+    response     0         0    0
+    age          0         0    0
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"There is no file '{path}'; give a graph file, such as graph.json.")
+    path = _graph_path(Path(path))
     readers = {".json": _read_json, ".graphml": _read_graphml, ".xml": _read_graphml}
     reader = readers.get(path.suffix.lower())
     return _read_text(path, nodes) if reader is None else reader(path)
 
 
+def _graph_path(path: Path) -> Path:
+    """Return the file of a graph; the results of `heterodag fit` may be given by their folder."""
+    if path.is_dir():
+        if not (path / "graph.json").is_file():
+            raise DataError(
+                f"Folder '{path}' has no graph.json; give a graph file, or a folder that `heterodag fit` wrote."
+            )
+        return path / "graph.json"
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}'; give a graph file, such as graph.json.")
+    if path.suffix.lower() in _WRITTEN_ONLY:
+        raise DataError(
+            f"File '{path}' is of a format that heterodag writes but does not read ({path.suffix}); give the graph as "
+            "graph.json, GraphML, an edge list or a square table."
+        )
+    return path
+
+
 def is_edge_list(path: str | Path) -> bool:
     """Return whether the file lists edges only, so that its variables have to come from elsewhere."""
     path = Path(path)
-    if not path.is_file() or path.suffix.lower() in {".json", ".graphml", ".xml"}:
+    if not path.is_file() or path.suffix.lower() in {".json", ".graphml", ".xml", *_WRITTEN_ONLY}:
         return False
     return _edge_columns(read_rows(path)[0]) is not None
 
 
 def _read_json(path: Path) -> GraphFile:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
-        raise DataError(f"File '{path}' is not JSON ({error}).") from None
+    content = read_json(path, "File", "give the graph.json of `heterodag fit`.")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'File \'{path}\' is not a heterodag graph: its "format" is not "{FORMAT}".')
     if content.get("format_version") != FORMAT_VERSION:
         found = content.get("format_version")
         raise DataError(f"File '{path}' has format version {found!r}; this heterodag reads {FORMAT_VERSION}.")
     try:
-        names = [str(name) for name in content["names"]]
-        edges = [(edge["cause"], edge["effect"]) for edge in content["edges"]]
-        order = content.get("order")
+        names, edges, order = _structure(content)
         pvalues = _square(content["pvalues"], names) if content.get("pvalues") is not None else None
         certainty = _certainty(content["edges"], names)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"File '{path}' is not a complete heterodag graph ({error!r}).") from None
-    return GraphFile(_from_edges(path, edges, names), None if order is None else list(order), pvalues, certainty)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"File '{path}' is not a complete heterodag graph ({fault(error)}).") from None
+    adjacency = _from_edges(path, edges, names)
+    if order is not None and sorted(order) != sorted(names):
+        raise DataError(f"File '{path}' is not a complete heterodag graph (the order must hold every name once).")
+    return GraphFile(adjacency, order, pvalues, certainty)
+
+
+def _structure(content: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, str]], list[str] | None]:
+    """Return names, edges and order of the content of graph.json."""
+    if not isinstance(content["names"], list):
+        raise ValueError("names must be a list")
+    names = [str(name) for name in content["names"]]
+    edges = [(str(edge["cause"]), str(edge["effect"])) for edge in content["edges"]]
+    order = None if content.get("order") is None else [str(name) for name in content["order"]]
+    return names, edges, order
 
 
 def _square(rows: Any, names: list[str]) -> pd.DataFrame:
@@ -116,14 +161,15 @@ def _certainty(edges: Sequence[Mapping[str, Any]], names: list[str]) -> dict[str
     """Return what the edges say beside their p-value, one table per key."""
     import pandas as pd
 
-    found = {}
-    for key in CERTAINTY:
+    found, place = {}, {name: k for k, name in enumerate(names)}
+    for key in (*CERTAINTY, *STRENGTHS):
         if not any(key in edge for edge in edges):
             continue
-        values = {(edge["cause"], edge["effect"]): edge[key] for edge in edges if edge.get(key) is not None}
-        missing, kind = (False, bool) if key == "open" else (np.nan, float)
-        rows = [[kind(values.get((cause, effect), missing)) for effect in names] for cause in names]
-        found[key] = pd.DataFrame(rows, index=names, columns=names, dtype=kind)
+        matrix = np.full((len(names), len(names)), False if key in ("open", "required") else np.nan)
+        for edge in edges:
+            if edge.get(key) is not None:
+                matrix[place[str(edge["cause"])], place[str(edge["effect"])]] = edge[key]
+        found[key] = pd.DataFrame(matrix, index=names, columns=names)
     return found
 
 
@@ -140,7 +186,8 @@ def _read_graphml(path: Path) -> GraphFile:
         raise DataError(f"The graph in '{path}' is undirected; edges must point from cause to effect.")
     names = {node: str(data.get("label", node)) for node, data in graph.nodes(data=True)}
     edges = [(names[cause], names[effect]) for cause, effect in graph.edges()]
-    placed = sorted((data["position"], names[node]) for node, data in graph.nodes(data=True) if "position" in data)
+    places = {names[node]: data.get("position") for node, data in graph.nodes(data=True)}
+    placed = sorted((place, name) for name, place in places.items() if isinstance(place, int | float))
     order = [name for _, name in placed] if len(placed) == len(names) else None
     return GraphFile(_from_edges(path, edges, list(names.values())), order)
 

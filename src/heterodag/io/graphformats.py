@@ -71,8 +71,18 @@ def write_graph(graph: Any, path: str | Path, names: Sequence[str] | None = None
 
     Returns
     -------
-    Path
+    pathlib.Path
         The file.
+
+    Examples
+    --------
+    >>> from heterodag import write_graph
+    >>> print(write_graph([[0, 1], [0, 0]], "graph.dagitty", names=["dose", "response"]).read_text(encoding="utf-8"))
+    dag {
+    "dose"
+    "response"
+    "dose" -> "response"
+    }
     """
     path = Path(path)
     make = FORMATS.get(path.suffix.lower())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import warnings
+import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -13,19 +15,49 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from heterodag.core.table import location_and_scale, row_slices
-from heterodag.errors import DataError, DataTypeError, DataWarning, FitWarning, ParameterError, check_choice
+from heterodag.errors import DataError, DataTypeError, DataWarning, FitWarning, ParameterError, check_choice, warn
 
 Array = npt.NDArray[np.float64]
 
 #: A column is called collinear when the others explain all but this share of its variance.
 COLLINEAR = 1e-12
 _SHOWN = 5
+#: Columns of Python objects, looked at cell by cell; polars calls a column of nothing but nulls unknown.
+_OBJECTS = (nw.Object, nw.Unknown)
 #: What to do about missing values.
 MISSING = ("refuse", "drop")
 
 
+class IntegerLabel(str):
+    """The name of a column whose label in the user's table is a whole number, as pandas allows.
+
+    Names are text everywhere: in results, in files, in messages. The type remembers that the table itself calls the column
+    3 and not "3", so that a 3 in prior knowledge, interventions or a question means this label and no index. It behaves as
+    the text otherwise, and survives lists, object arrays and pickles; a JSON file has to say it (see `scm.files`).
+    """
+
+    __slots__ = ()
+
+
+def column_name(label: Any) -> str:
+    """Return a column's label as a name."""
+    whole = isinstance(label, Integral) and not isinstance(label, bool | np.bool_)
+    return IntegerLabel(label) if whole else str(label)
+
+
+def own_labels(names: Sequence[str]) -> list[str | int]:
+    """Return names as the labels that the user's table has: the inverse of `column_name`."""
+    return [int(name) if isinstance(name, IntegerLabel) else name for name in names]
+
+
 def read_data(X: Any) -> tuple[Array, list[str] | None]:
     """Return `X` as a 2-D float64 array and its column names (None if it has none), or raise `DataError`."""
+    if isinstance(X, str | bytes | os.PathLike):
+        path = os.fsdecode(X)
+        raise DataTypeError(
+            f"`X` must be a table, not the path '{path}': read the file first, for instance with pandas.read_csv, or "
+            f"run the command `heterodag fit {path}`."
+        )
     try:
         frame = nw.from_native(X, eager_only=True, strict=False)
     except nw.exceptions.DuplicateError:
@@ -43,6 +75,11 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
         array = np.asarray(X)
     except ValueError:
         raise DataError("The rows have different lengths: every row needs one value for each column.") from None
+    if array.ndim == 0 or array.dtype.names is not None:
+        remedy = "pandas.DataFrame(X)" if array.dtype.names or isinstance(X, Mapping) else "an array or a data frame"
+        raise DataTypeError(
+            f"`X` must be a table, rows of numbers in columns; got {type(X).__name__}: pass {remedy}."
+        )
     if array.ndim != 2:
         raise DataError(
             f"Expected 2D array (rows are observations, columns are variables), got {array.ndim}D array instead. "
@@ -70,10 +107,10 @@ def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None
     labels = column_labels(array.shape[1], names)
     if missing == "drop":
         array = _drop_missing(array, labels)
-    _check_shape(array)
+    check_shape(array)
     _check_finite(array, labels)
     _check_constant(array, labels)
-    (_check_collinear if len(array) > array.shape[1] + 2 else _check_duplicates)(array, labels)
+    check_copies(array, labels)
     return array, names
 
 
@@ -83,40 +120,110 @@ def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
 
 
 def column_index(argument: str, column: Any, labels: Sequence[str]) -> int:
-    """Return the index of a column given by name or index, or raise `ParameterError` for `argument`."""
+    """Return the index of a column given by name or index, or raise `ParameterError` for `argument`.
+
+    A whole number is a label where the table's own labels are whole numbers, and an index in any other table.
+    """
     if isinstance(column, str):
         if column in labels:
             return list(labels).index(column)
         near = difflib.get_close_matches(column, labels, n=1)
-        shown = ", ".join(f"'{label}'" for label in labels[:12]) + (", ..." if len(labels) > 12 else "")
-        remedy = f"Did you mean '{near[0]}'?" if near else f"The columns are {shown}."
+        remedy = f"Did you mean '{near[0]}'?" if near else f"The columns are {_shown_labels(labels)}."
         raise ParameterError(argument, "name columns of the table", column, remedy)
     whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    numbers = [label for label in labels if isinstance(label, IntegerLabel)]
+    if whole and numbers:
+        if str(column) in numbers:
+            return list(labels).index(str(column))
+        rule = "name columns by the table's own labels, which are whole numbers here and no indices"
+        raise ParameterError(argument, rule, column, f"The columns are {_shown_labels(labels)}.")
     if not whole or not 0 <= column < len(labels):
         raise ParameterError(argument, f"use column names, or indices from 0 to {len(labels) - 1}", column)
     return int(column)
 
 
+def _shown_labels(labels: Sequence[str]) -> str:
+    shown = [str(label) if isinstance(label, IntegerLabel) else f"'{label}'" for label in labels[:12]]
+    return ", ".join(shown) + (", ..." if len(labels) > 12 else "")
+
+
 def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Array, list[str] | None]:
-    names = [str(c) for c in frame.columns]
+    names = [column_name(c) for c in frame.columns]
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:  # the number 3 and the text "3" are two labels and one name
+        raise DataError(f"{_columns(repeated)} there more than once: give every column its own name.")
     series = dict(zip(names, frame.iter_columns(), strict=True))
     text = [name for name in names if not _is_numeric(series[name])]
     if text:
-        example = next((v for v in series[text[0]].to_list() if not _is_number(v)), None)
-        raise DataTypeError(
-            f"{_columns(text)} not numeric (for example {example!r} in '{text[0]}'): every column must hold "
-            "numbers; drop or encode the others first."
-        )
-    columns = [column.cast(nw.Float64).to_numpy() for column in series.values()]
+        raise DataTypeError(_not_numeric(text, series))
+    columns = [_floats(column, name) for name, column in series.items()]
     if not columns:
         return np.empty((len(frame), 0)), names
     return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64), names
 
 
+def _not_numeric(text: list[str], series: Mapping[str, Any]) -> str:
+    categories = [name for name in text if all(_is_number(v) for v in series[name].to_list())]
+    if categories:
+        return (
+            f"{_columns(categories)} categorical: if the numbers are amounts, convert them with astype(float); if they are "
+            "codes of groups, drop the column."
+        )
+    example = next(v for v in series[text[0]].to_list() if not _is_number(v))
+    return (
+        f"{_columns(text)} not numeric (for example {example!r} in '{text[0]}'): every column must hold "
+        "numbers; drop or encode the others first."
+    )
+
+
+def _floats(column: Any, name: str) -> Array:
+    if column.dtype in _OBJECTS:
+        return _cells_as_floats(column.to_list(), name)
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _cells_as_floats(cells: Sequence[Any], name: str) -> Array:
+    """Return Python objects as floats; whole numbers have no largest value in Python, floats have one."""
+    values = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        try:
+            values[row] = np.nan if cell is None else float(cell)
+        except OverflowError:
+            raise DataError(
+                f"Column '{name}' holds a number beyond 1.8e308 in row {row}, more than a floating-point number can hold: "
+                "correct that cell or rescale the column."
+            ) from None
+        except (TypeError, ValueError) as error:
+            raise DataTypeError(
+                f"Column '{name}' holds no number in row {row} ({error}): correct that cell."
+            ) from None
+    return values
+
+
+def without_text(X: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a frame without the columns that hold no numbers, and an example of what each of these holds."""
+    try:
+        frame = nw.from_native(X, eager_only=True, strict=False)
+    except nw.exceptions.DuplicateError:  # `read_data` says so
+        return X, {}
+    if not isinstance(frame, nw.DataFrame):
+        return X, {}
+    text = {
+        name: column
+        for name, column in zip(frame.columns, frame.iter_columns(), strict=True)
+        if not _is_numeric(column)
+    }
+    cells = {str(name): column.to_list() for name, column in text.items()}
+    examples = {
+        name: next((v for v in own if not _is_number(v)), own[0] if own else None) for name, own in cells.items()
+    }
+    return (frame.drop(*text).to_native() if text else X), examples
+
+
 def _is_numeric(series: Any) -> bool:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return True
-    return series.dtype == nw.Object and all(_is_number(v) for v in series.to_list())
+    return series.dtype in _OBJECTS and all(_is_number(v) for v in series.to_list())
 
 
 def _is_number(value: Any) -> bool:
@@ -129,10 +236,12 @@ def _from_objects(array: npt.NDArray[Any]) -> Array:
         columns = sorted({j for _, j in bad})
         row, column = bad[0]
         raise DataTypeError(
-            f"{_columns([f'x{j}' for j in columns])} not numeric (for example {array[row, column]!r} in row {row} "
+            f"{_columns([f'x{j}' for j in columns])} not numeric (for example {array.tolist()[row][column]!r} in row {row} "
             f"of x{column}): every column must hold numbers; an argument must be a string or a number."
         )
-    return np.where(array == None, np.nan, array).astype(np.float64)  # noqa: E711
+    if not array.size:
+        return np.empty(array.shape)
+    return np.column_stack([_cells_as_floats(column.tolist(), f"x{j}") for j, column in enumerate(array.T)])
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -142,7 +251,8 @@ def _columns(names: Sequence[str]) -> str:
     return f"Column {shown} is" if len(names) == 1 else f"Columns {shown}{more} are"
 
 
-def _check_shape(array: Array) -> None:
+def check_shape(array: Array) -> None:
+    """Raise `DataError` if the table is empty or has too few rows for its columns."""
     n, d = array.shape
     if d == 0:
         raise DataError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: the table is empty.")
@@ -166,7 +276,7 @@ def _drop_missing(array: Array, labels: list[str]) -> Array:
     if lost.all():
         raise DataError(f"Every row has a missing value (in {counts}): drop those columns first.")
     sentence = f"{lost.sum()} of {len(array)} rows have missing values, in {counts}, and were left out."
-    warnings.warn(sentence, DataWarning, stacklevel=4)
+    warn(sentence, DataWarning, stacklevel=4)
     return np.ascontiguousarray(array[~lost])
 
 
@@ -205,6 +315,11 @@ def _check_constant(array: Array, labels: list[str]) -> None:
             f"{_columns([labels[j] for j in constant])} constant: a column that never varies can be neither "
             "cause nor effect; drop it."
         )
+
+
+def check_copies(array: Array, labels: list[str]) -> None:
+    """Raise `DataError` if a column repeats another or is a linear function of others."""
+    (_check_collinear if len(array) > array.shape[1] + 2 else _check_duplicates)(array, labels)
 
 
 def _check_collinear(array: Array, labels: list[str]) -> None:
@@ -260,8 +375,16 @@ def warn_not_converged(columns: Sequence[int], labels: Sequence[str]) -> None:
     """Warn once, naming the columns whose conditional model did not converge."""
     if columns:
         named = ", ".join(f"'{labels[j]}'" for j in columns)
-        warnings.warn(
+        warn(
             f"The conditional model of {named} did not converge in some fit: its last iterate was used.",
             FitWarning,
             stacklevel=4,
         )
+
+
+def named_rows(values: Array, names: Sequence[str], X: Any) -> Any:
+    """Return values as a pandas frame with these names, and with the index of `X` if it is one of as many rows."""
+    import pandas as pd
+
+    index = X.index if isinstance(X, pd.DataFrame) and len(X) == len(values) else None
+    return pd.DataFrame(values, columns=list(names), index=index)

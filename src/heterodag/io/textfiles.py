@@ -1,4 +1,4 @@
-"""Delimited text files: encoding, delimiter, header and field counts, each problem told in one sentence.
+"""Delimited text files: comments, delimiter, header and field counts, each problem told in one sentence.
 
 `pandas` parses the numbers. What it would repair in silence (short rows, repeated names, a first column taken
 for an index) is looked for here and reported instead: a shifted column is a wrong graph without any warning.
@@ -6,19 +6,19 @@ for an index) is looked for here and reported instead: a shifted column is a wro
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from heterodag.errors import DataError, ParameterError
+from heterodag.io.encodings import encoding_of, undecodable
+from heterodag.io.sources import Source, open_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "pipe": "|", "space": " "}
 _SNIFFED = ",\t;|"
 _SAMPLE_LINES = 20
+#: Marks that lines of comments begin with, and few names.
+_COMMENT_MARKS = ("#", "%", "//")
 _SHOWN = {"\t": "tab", " ": "' '", ";": "';'", ",": "','", "|": "'|'"}
 
 
@@ -35,36 +37,45 @@ class TextFormat:
 
     Parameters
     ----------
-    path : Path
-        The file; a name that ends in ``.gz`` is unpacked on the way.
+    source : Source
+        Where the bytes come from.
     encoding : str
         Python's name of the encoding.
     delimiter : str
         One character; a blank stands for any run of white space.
     decimal : str
         The decimal mark, ``"."`` or ``","``.
+    comment : str or None
+        Lines that begin with it are left out.
     """
 
-    path: Path
+    source: Source
     encoding: str
     delimiter: str
     decimal: str
+    comment: str | None = None
+
+    def open(self) -> IO[str]:
+        """Open the characters of the file."""
+        return _open_text(self.source, self.encoding, self.comment)
 
 
 def read_text(
-    path: Path,
+    source: Source,
     *,
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str | None = None,
     header: bool | None = None,
+    comment: str | None = None,
+    na_values: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read a delimited text file into a frame whose cells are not yet checked.
 
     Parameters
     ----------
-    path : Path
-        An existing file.
+    source : Source
+        Where the bytes come from.
     delimiter : str, optional
         One character or one of the names in `DELIMITERS`; by default found out from the first lines.
     decimal : {".", ","}
@@ -73,6 +84,10 @@ def read_text(
         By default UTF-8, or what the byte order mark says.
     header : bool, optional
         Whether the first line holds the names; by default yes, and an error if it holds only numbers.
+    comment : str, optional
+        Lines that begin with it are left out.
+    na_values : sequence of str
+        Texts that stand for an empty cell, beside those that pandas knows (NA, NaN, null and the like).
 
     Returns
     -------
@@ -81,99 +96,81 @@ def read_text(
     """
     if decimal not in (".", ","):
         raise ParameterError("decimal", "be '.' or ','", decimal)
-    encoding = _encoding(path, encoding)
-    with _readable(path, encoding):
-        lines = _sample(path, encoding)
-        fmt = TextFormat(path, encoding, _delimiter(delimiter, lines, decimal), decimal)
+    if comment is not None and not comment.strip():
+        raise ParameterError("comment", "be the character that comment lines begin with, such as '#'", comment)
+    encoding = encoding_of(source, encoding)
+    with _readable(source, encoding):
+        lines = _sample(source, encoding, comment)
+        if comment is None:
+            _check_comments(source, lines, decimal)
+        fmt = TextFormat(source, encoding, _delimiter(delimiter, lines, decimal), decimal, comment)
         names = _names(fmt, lines, header)
         _check_first_row(fmt, lines, names, header)
-        return _parse(fmt, names, has_header=header is not False)
+        return _parse(fmt, names, na_values, has_header=header is not False)
 
 
 def read_rows(path: Path) -> list[list[str]]:
     """Return all cells of a small text file as they are written, delimiter and encoding found out."""
-    encoding = _encoding(path, None)
-    with _readable(path, encoding):
-        delimiter = sniff_delimiter(_sample(path, encoding))
-        with _open_text(path, encoding) as file:
+    source = open_source(path)
+    encoding = encoding_of(source, None)
+    with _readable(source, encoding):
+        delimiter = sniff_delimiter(_sample(source, encoding))
+        with _open_text(source, encoding) as file:
             return list(split_rows(file, delimiter))
 
 
-def _encoding(path: Path, encoding: str | None) -> str:
-    if encoding is None:
-        with _open_bytes(path) as file, _unpackable(path):
-            start = file.read(4096)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return "utf-16"
-        if b"\0" in start:
-            raise DataError(
-                f"File '{path}' holds NUL bytes, so it is not a text table in UTF-8; "
-                "save it as CSV, or pass its encoding with --encoding (for example utf-16-le)."
-            )
-        return "utf-8-sig"
-    try:
-        known = codecs.lookup(encoding).name
-    except LookupError:
-        raise ParameterError("encoding", "be an encoding that Python knows, such as 'latin-1'", encoding) from None
-    # utf-8-sig reads plain UTF-8 as well, and keeps a byte order mark out of the first column's name.
-    return "utf-8-sig" if known == "utf-8" else known
-
-
-def _open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
-
-
-def _open_text(path: Path, encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(_open_bytes(path), encoding=encoding, newline="")
+def _open_text(source: Source, encoding: str, comment: str | None = None) -> IO[str]:
+    """Open the characters of a file; lines that begin with `comment` are blank, so that lines keep their numbers."""
+    file = io.TextIOWrapper(source.open(), encoding=encoding, newline="")
+    if comment is None:
+        return file
+    with file:
+        return io.StringIO("".join("\n" if line.lstrip().startswith(comment) else line for line in file), newline="")
 
 
 @contextmanager
-def _unpackable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise DataError(f"File '{path}' cannot be unpacked ({error}); it is damaged or not a gzip file.") from None
-
-
-@contextmanager
-def _readable(path: Path, encoding: str) -> Iterator[None]:
+def _readable(source: Source, encoding: str) -> Iterator[None]:
     """Turn decoding and unpacking failures, wherever they surface, into one sentence about the file."""
-    with _unpackable(path):
+    with source.unpacking():
         try:
             yield
         except UnicodeError:
-            raise DataError(_undecodable(path, encoding)) from None
+            raise DataError(undecodable(source, encoding)) from None
         except csv.Error as error:
-            raise DataError(f"File '{path}' cannot be split into cells ({error}); check its quotes.") from None
+            raise DataError(f"File '{source}' cannot be split into cells ({error}); check its quotes.") from None
 
 
-def _undecodable(path: Path, encoding: str) -> str:
-    shown = "UTF-8" if encoding == "utf-8-sig" else encoding
-    with _open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError as error:
-                byte = f"byte 0x{line[error.start]:02x} on line {number}"
-                return f"File '{path}' is not {shown} text ({byte}); pass --encoding, for example latin-1."
-            except UnicodeError:
-                break
-    return f"File '{path}' is not {shown} text; pass its encoding with --encoding."
-
-
-def _sample(path: Path, encoding: str) -> list[str]:
-    with _open_text(path, encoding) as file:
+def _sample(source: Source, encoding: str, comment: str | None = None) -> list[str]:
+    with _open_text(source, encoding, comment) as file:
         lines = list(islice((line for line in file if line.strip()), _SAMPLE_LINES))
     if not lines:
-        raise DataError(f"File '{path}' is empty; give a table with a header row and rows of numbers.")
+        what = "is empty" if comment is None else "holds nothing but comments"
+        raise DataError(f"File '{source}' {what}; give a table with a header row and rows of numbers.")
     return lines
+
+
+def _check_comments(source: Source, lines: list[str], decimal: str) -> None:
+    """Refuse lines of comments on top: a mark, and another number of cells than the lines below have."""
+    mark = next((mark for mark in _COMMENT_MARKS if lines[0].startswith(mark)), None)
+    if mark is None:
+        return
+    table = list(dropwhile(lambda line: line.startswith(mark), lines))
+    if table:
+        delimiter = sniff_delimiter(table, decimal)
+        first, below = (len(next(split_rows([line], delimiter), [])) for line in (lines[0], table[0]))
+        if first == below:  # the names themselves may begin with such a mark
+            return
+    raise DataError(
+        f"File '{source}' begins with a comment ({_short(lines[0])}); pass --comment '{mark}' to leave out lines that begin "
+        f"with {mark}."
+    )
 
 
 def _delimiter(given: str | None, lines: list[str], decimal: str) -> str:
     if given is None:
         return sniff_delimiter(lines, decimal)
     delimiter = DELIMITERS.get(given, given)
-    if len(delimiter) != 1:
+    if len(delimiter) != 1 or delimiter in '\r\n\0"':
         raise ParameterError("delimiter", "be one character or one of " + ", ".join(DELIMITERS), given)
     return delimiter
 
@@ -195,7 +192,7 @@ def sniff_delimiter(lines: list[str], decimal: str = ".") -> str:
         if width < 2:
             return (False, 0.0, 0.0, 0)
         cells = [cell for row in rows for cell in row]
-        numbers = sum(_is_number(cell, "." if delimiter == "," else ",") for cell in cells)
+        numbers = sum(is_number(cell, "." if delimiter == "," else ",") for cell in cells)
         even = sum(len(row) == width for row in rows) / len(rows)
         return (delimiter != decimal, even, numbers / len(cells), width)
 
@@ -216,7 +213,8 @@ def _numbered_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
             yield reader.line_num, cells
 
 
-def _is_number(cell: str, decimal: str = ".") -> bool:
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Return whether a cell reads as a number."""
     try:
         float(cell.strip().replace(decimal, "."))
     except ValueError:
@@ -229,15 +227,15 @@ def _names(fmt: TextFormat, lines: list[str], header: bool | None) -> list[str]:
     _check_split(fmt, lines, cells)
     if header is False:
         return [f"x{k}" for k in range(len(cells))]
-    if header is None and all(_is_number(cell, fmt.decimal) for cell in cells):
+    if header is None and all(is_number(cell, fmt.decimal) for cell in cells):
         raise DataError(
-            f"File '{fmt.path}' has no header row (its first line is {_short(lines[0])}); pass --no-header, "
+            f"File '{fmt.source}' has no header row (its first line is {_short(lines[0])}); pass --no-header, "
             "or --header if these numbers are the names."
         )
     repeated = [name for name, times in Counter(filter(None, cells)).items() if times > 1]
     if repeated:
         raise DataError(
-            f"Column name '{repeated[0]}' stands more than once in the header of '{fmt.path}'; rename one."
+            f"Column name '{repeated[0]}' stands more than once in the header of '{fmt.source}'; rename one."
         )
     return [cell or f"Unnamed: {k}" for k, cell in enumerate(cells)]
 
@@ -252,7 +250,7 @@ def _check_split(fmt: TextFormat, lines: list[str], cells: list[str]) -> None:
         widths = {len(row) for row in split_rows([line.replace('"', "") for line in lines], mark)}
         if mark in cells[0] and len(widths) == 1 and widths != {1}:
             raise DataError(
-                f"File '{fmt.path}' has a single column {_short(cells[0])} when split at "
+                f"File '{fmt.source}' has a single column {_short(cells[0])} when split at "
                 f"{_SHOWN.get(fmt.delimiter, repr(fmt.delimiter))}; pass --delimiter {_SHOWN[mark]}."
             )
 
@@ -261,46 +259,65 @@ def _check_first_row(fmt: TextFormat, lines: list[str], names: list[str], header
     widths = [len(row) for row in split_rows(lines, fmt.delimiter)]
     body = widths if header is False else widths[1:]
     if not body:
-        raise DataError(f"File '{fmt.path}' has a header row but no rows of data; at least one is needed.")
+        raise DataError(f"File '{fmt.source}' has a header row but no rows of data; at least one is needed.")
+    if len(body) > 1 and len(names) == 1 < min(body) == max(body):
+        raise DataError(
+            f"The first line of '{fmt.source}' ({_short(lines[0])}) has 1 field where the lines below have {body[0]}; "
+            "delete the lines above the names."
+        )
     if len(body) > 1 and set(body) == {len(names) + 1}:
         raise DataError(
-            f"Every row of '{fmt.path}' has {body[0]} fields but the header has {len(names)}, as if R wrote "
+            f"Every row of '{fmt.source}' has {body[0]} fields but the header has {len(names)}, as if R wrote "
             "row names; give the first column a name in the header, then pass it with --index-column."
         )
     if body[0] > len(names):
         raise DataError(_ragged(fmt, len(names)) or "")
 
 
-def _parse(fmt: TextFormat, names: list[str], *, has_header: bool) -> pd.DataFrame:
+def _parse(fmt: TextFormat, names: list[str], na_values: Sequence[str], *, has_header: bool) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        with _open_text(fmt.path, fmt.encoding) as file:
-            frame = pd.read_csv(
+        with fmt.open() as file:
+            frame: pd.DataFrame = pd.read_csv(
                 file,
                 sep=r"\s+" if fmt.delimiter == " " else fmt.delimiter,
                 decimal=fmt.decimal,
                 header=0 if has_header else None,
                 names=names,
                 skipinitialspace=True,
+                na_values=list(na_values) or None,
                 low_memory=False,  # in chunks, one text cell would leave a column half numbers, half text
+                **_exact_numbers(pd.__version__),
             )
     except pd.errors.ParserError as error:
         text = str(error).removeprefix("Error tokenizing data. C error: ").rstrip(".")
-        raise DataError(_ragged(fmt, len(names)) or f"File '{fmt.path}' cannot be split into rows: {text}.") from None
+        raise DataError(
+            _ragged(fmt, len(names)) or f"File '{fmt.source}' cannot be split into rows: {text}."
+        ) from None
     # pandas fills short rows up with empty cells; only then can the last column have any.
     if frame.iloc[:, -1].isna().any() and (message := _ragged(fmt, len(names))):
         raise DataError(message)
     return frame
 
 
+def _exact_numbers(pandas_version: str) -> dict[str, Any]:
+    """Return what makes pandas read every digit: the default from 3.1 on, which warns when it is asked for."""
+    major, minor = (int(part) for part in pandas_version.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
+
+
 def _ragged(fmt: TextFormat, expected: int) -> str | None:
     """Describe the first row whose number of fields differs from the header's, if there is one."""
-    with _open_text(fmt.path, fmt.encoding) as file:
+    before = 0
+    with fmt.open() as file:
         for line, cells in _numbered_rows(file, fmt.delimiter):
             if len(cells) != expected:
+                if any("\n" in cell or "\r" in cell for cell in cells):
+                    return f"A quote that opens on line {before + 1} of '{fmt.source}' does not close; fix that line."
                 fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-                return f"Line {line} of '{fmt.path}' has {fields} where {expected} are expected; mend that line."
+                return f"Line {line} of '{fmt.source}' has {fields} where {expected} are expected; fix that line."
+            before = line
     return None
 
 

@@ -6,8 +6,9 @@ several), or `Interventions`, a column of conditions with the targets of each. A
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import numpy as np
 
 from heterodag.core.gaussian import Index, Mask
 from heterodag.errors import DataError, ParameterError, check_choice
-from heterodag.io.inputs import column_index
-from heterodag.knowledge.jsonfiles import read_object
+from heterodag.io.inputs import column_index, column_name
+from heterodag.io.jsonfiles import read_object
 
 KINDS = ("set", "shift")
 UNKNOWN = "unknown"
 #: A condition whose effect is estimated (shifts, unknown targets) needs this many rows for a location and a spread.
 LEAST_ROWS = 5
+#: How None and the missing values of NumPy and pandas print; comparing them with themselves has no answer for some.
+_MISSING = {"None", "nan", "<NA>", "NaT"}
 _EXAMPLE = '{"control": null, "drug a": "x1", "drug b": ["x2", "x3"], "drug c": "unknown"}'
 
 
@@ -31,11 +34,12 @@ class Interventions:
 
     Parameters
     ----------
-    conditions : array of shape (n,), or str
-        The condition of every row; or the name of a column of `X` that holds it and is then no variable.
+    conditions : array of shape (n,), or a column
+        The condition of every row; or the column of `X` that holds it and is then no variable.
     targets : mapping from conditions to targets, or "unknown"
         A target is None (nothing was done: observation), a column, a list of columns, or "unknown": then every variable is
-        tested for whether the condition acts on it. "unknown" in place of the mapping says so of all conditions.
+        tested for whether the condition acts on it. "unknown" in place of the mapping says so of all conditions. Columns
+        are given as in `PriorKnowledge`.
     kind : {"set", "shift"}, default="set"
         What known targets undergo. "set": they were set from outside, and their causes had no say in these rows.
         "shift": their mechanism stayed, with a location and a spread of its own in that condition.
@@ -47,10 +51,13 @@ class Interventions:
 
     Examples
     --------
-    >>> from heterodag import Interventions
-    >>> told = Interventions(["a", "a", "b"], {"a": None, "b": "x1"})
-    >>> told.kind
-    'set'
+    >>> from heterodag import HOST, Interventions, simulate
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(600, 3, mechanism="straight", adjacency=chain, interventions={"x1": 100}, random_state=1)
+    >>> table = data.to_frame().assign(condition=["control"] * 500 + ["drug"] * 100)
+    >>> told = Interventions("condition", {"control": None, "drug": "x1"})
+    >>> HOST().fit(table, interventions=told).rows_  # the model of x1 is fitted to the control rows
+    array([600, 500, 600])
     """
 
     conditions: Any
@@ -64,7 +71,22 @@ class Interventions:
 
     @classmethod
     def from_json(cls, conditions: Any, path: str | Path | None, kind: str = "set") -> Interventions:
-        """Read the targets from a JSON file, one object such as {"control": null, "drug": "x1"}; unknown without a file."""
+        """Read the targets from a JSON file.
+
+        Parameters
+        ----------
+        conditions : array of shape (n,), or a column
+            As in `Interventions`.
+        path : str, Path or None
+            The file: one object such as {"control": null, "drug": "x1"}. None: all targets are unknown.
+        kind : {"set", "shift"}, default="set"
+            As in `Interventions`.
+
+        Returns
+        -------
+        Interventions
+            What was done.
+        """
         if path is None:
             return cls(conditions, UNKNOWN, kind)
         return cls(conditions, read_object(Path(path), "Targets file", _EXAMPLE), kind)
@@ -99,16 +121,18 @@ class Told:
 
 def take_conditions(X: Any, interventions: Any) -> tuple[Any, Any]:
     """Return `X` without its column of conditions, if `interventions` names one, and the interventions with its values."""
-    if not isinstance(interventions, Interventions) or not isinstance(interventions.conditions, str):
+    if not isinstance(interventions, Interventions) or not isinstance(interventions.conditions, str | Integral):
         return X, interventions
     import narwhals.stable.v1 as nw
 
     name, frame = interventions.conditions, nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise ParameterError("conditions", "be one condition per row, as `X` has no column names", name)
-    column_index("conditions", name, [str(column) for column in frame.columns])
-    values = frame[name].to_list()
-    return frame.drop(name).to_native(), Interventions(values, interventions.targets, interventions.kind)
+    place = column_index("conditions", name, [column_name(column) for column in frame.columns])
+    values = frame[:, place].to_list()
+    return frame.drop(frame.columns[place]).to_native(), Interventions(
+        values, interventions.targets, interventions.kind
+    )
 
 
 def read_interventions(value: Any, labels: Sequence[str], n: int) -> Told:
@@ -167,6 +191,7 @@ def _entries(value: Sequence[Any], labels: Sequence[str], n: int) -> Mask:
     fixed, known = np.zeros((n, len(labels)), dtype=bool), dict[Hashable, tuple[int, ...]]()
     for row, entry in enumerate(value):
         name = tuple(entry) if isinstance(entry, list | tuple | set) else entry
+        _check_hashable("interventions", name)
         if name not in known:
             known[name] = _columns("interventions", entry, labels)
         fixed[row, list(known[name])] = True
@@ -182,9 +207,7 @@ def _columns(argument: str, entry: Any, labels: Sequence[str]) -> tuple[int, ...
 
 
 def _by_condition(told: Interventions, labels: Sequence[str], n: int) -> Told:
-    values = list(told.conditions)
-    if len(values) != n:
-        raise ParameterError("conditions", f"have one entry per row, {n}", f"{len(values)} entries")
+    values = _conditions(told, n)
     known = list(dict.fromkeys(values))
     numbers = {value: number for number, value in enumerate(known)}
     condition = np.array([numbers[value] for value in values], dtype=np.intp)
@@ -204,6 +227,27 @@ def _by_condition(told: Interventions, labels: Sequence[str], n: int) -> Told:
     names = [str(value) for value in known]
     _refuse_rare(names, condition, changed)
     return Told(fixed, condition, names, changed)
+
+
+def _conditions(told: Interventions, n: int) -> list[Any]:
+    """Return the condition of every row; a missing one is refused, unless the targets name it."""
+    if not isinstance(told.conditions, Iterable):
+        raise ParameterError("conditions", f"have one entry per row, {n}", told.conditions)
+    values = list(told.conditions)
+    if len(values) != n:
+        raise ParameterError("conditions", f"have one entry per row, {n}", f"{len(values)} entries")
+    for row, value in enumerate(values):
+        _check_hashable("conditions", value)
+        missing = not isinstance(value, str) and str(value) in _MISSING
+        if missing and (isinstance(told.targets, str) or value not in told.targets):
+            rule = f"say for every row which condition it belongs to; that of row {row} is missing"
+            raise ParameterError("conditions", rule, value, "Name it, or leave the row out.")
+    return values
+
+
+def _check_hashable(argument: str, value: Any) -> None:
+    if not isinstance(value, Hashable):
+        raise ParameterError(argument, "have names or numbers as entries", value)
 
 
 def _reference(targets: Sequence[tuple[int, ...] | None], counts: Index) -> int:

@@ -12,7 +12,8 @@ import numpy as np
 
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import column_labels
-from heterodag.knowledge.jsonfiles import read_object
+from heterodag.io.jsonfiles import read_object
+from heterodag.io.writing import write_all
 from heterodag.knowledge.resolve import resolve
 from heterodag.knowledge.resolved import ResolvedKnowledge
 
@@ -26,7 +27,8 @@ _EXAMPLE = '{"required": [["a", "b"]], "forbidden": [], "tiers": [["a"], ["b", "
 class PriorKnowledge:
     """What you know about the graph; it is obeyed strictly.
 
-    Columns are given by name, or by index (0 is the first).
+    Columns are given by name, or by index (0 is the first). Where the table's own labels are whole numbers, as in a pandas
+    frame with the columns 3, 2, 1, 0, a whole number is such a label and no index.
 
     Parameters
     ----------
@@ -47,11 +49,16 @@ class PriorKnowledge:
 
     Examples
     --------
-    >>> from heterodag import HOST, PriorKnowledge, load_sachs
-    >>> known = PriorKnowledge(required=[("raf", "mek")], roots=["pkc"])
-    >>> model = HOST(prior_knowledge=known).fit(load_sachs().data)
-    >>> "mek" in model.to_networkx().successors("raf")
+    >>> from heterodag import HOST, PriorKnowledge, simulate
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> table = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+    >>> bool(HOST().fit(table).open_.any())  # the table alone does not tell all directions
     True
+    >>> known = PriorKnowledge(tiers=[["x0"], ["x1", "x2"]], forbidden=[("x2", "x1")])
+    >>> HOST(prior_knowledge=known).fit(table).edges()[["cause", "effect", "open"]]
+      cause effect   open
+    0    x1     x2  False
+    1    x0     x1  False
     """
 
     required: Iterable[Edge] = ()
@@ -69,7 +76,24 @@ class PriorKnowledge:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> PriorKnowledge:
-        """Return the knowledge of a mapping with any of the keys required, forbidden, tiers, roots, leaves."""
+        """Return the knowledge of a mapping.
+
+        Parameters
+        ----------
+        content : mapping
+            Any of the keys required, forbidden, tiers, roots, leaves.
+
+        Returns
+        -------
+        PriorKnowledge
+            The knowledge.
+
+        Examples
+        --------
+        >>> from heterodag import PriorKnowledge
+        >>> PriorKnowledge.from_dict({"roots": ["dose"]}).roots
+        ('dose',)
+        """
         known = [field.name for field in fields(cls)]
         for key in content:
             if key not in known:
@@ -78,7 +102,18 @@ class PriorKnowledge:
 
     @classmethod
     def from_json(cls, path: str | Path) -> PriorKnowledge:
-        """Read a JSON file: one object with any of the keys required, forbidden, tiers, roots, leaves."""
+        """Read a JSON file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file: one object with any of the keys required, forbidden, tiers, roots, leaves.
+
+        Returns
+        -------
+        PriorKnowledge
+            The knowledge.
+        """
         path = Path(path)
         content = read_object(path, "Knowledge file", _EXAMPLE)
         try:
@@ -87,17 +122,45 @@ class PriorKnowledge:
             raise DataError(f"Knowledge file '{path}': {error}") from None
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return the JSON text that `from_json` reads; also write it if a path is given."""
+        """Return the JSON text that `from_json` reads; also write it if a path is given.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+
+        Returns
+        -------
+        str
+            JSON.
+
+        Examples
+        --------
+        >>> from heterodag import PriorKnowledge
+        >>> text = PriorKnowledge(required=[("dose", "response")]).to_json("knowledge.json")
+        >>> PriorKnowledge.from_json("knowledge.json").required
+        (('dose', 'response'),)
+        """
         content = {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name)}
         text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_all({Path(path).name: text}, Path(path).parent)
         return text
 
     def resolve(self, names: Sequence[str] | None, d: int) -> ResolvedKnowledge:
-        """Return the knowledge as matrices for a table of `d` columns, or raise if it contradicts itself.
+        """Return the knowledge as matrices for one table, or raise if it contradicts itself.
 
-        A table without names knows its columns as x0, x1, ... too.
+        Parameters
+        ----------
+        names : sequence of str or None
+            Names of the columns. A table without names knows its columns as x0, x1, ... too.
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ResolvedKnowledge
+            For methods that build an order or test edges.
         """
         return resolve(self, column_labels(d, names))
 

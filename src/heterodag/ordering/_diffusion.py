@@ -29,7 +29,7 @@ FREQUENCIES = 8
 MEMORY = 0.995
 #: Steps between two looks at the held-out rows, and noisy copies of each of them.
 CHECK_EVERY, COPIES = 50, 8
-#: Newton steps towards the conditional mean of the removed columns, which stays within so many standard deviations.
+#: Newton steps towards the conditional mean of the removed columns, and the standard deviations within which it stays.
 NEWTON_STEPS, LARGEST = 4, 5.0
 #: Curvatures nearer to 0 than this share of the usual size are not divided by.
 LEAST_SHARE = 0.2

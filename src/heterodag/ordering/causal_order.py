@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +11,15 @@ import numpy as np
 
 from heterodag.core.gaussian import Array
 from heterodag.core.normality import Statistic, get_statistic
-from heterodag.errors import FitWarning, ParameterError, check_choice, check_number, check_workers, renamed_time_limit
+from heterodag.errors import (
+    FitWarning,
+    ParameterError,
+    check_choice,
+    check_number,
+    check_workers,
+    renamed_time_limit,
+    warn,
+)
 from heterodag.io.inputs import column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, read_study
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
@@ -29,7 +36,7 @@ from heterodag.scores.local import LocalScores
 from heterodag.scores.make import ScoreSettings, score_settings
 from heterodag.scores.plausibility import Plausibility, judge
 
-#: Fits with curves are expensive: orders by curves, and their refinement, look at so many rows.
+#: Orders by curves, and their refinement, use at most this many rows, because fits with curves are expensive.
 _CURVE_ROWS = 2_500
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
@@ -90,7 +97,7 @@ def causal_order(
     Parameters
     ----------
     X : array, pandas or polars DataFrame of shape (n, d)
-        Continuous observations, one column a variable.
+        Continuous observations, one column per variable.
     parametrization : {"auto", "linear", "spline", "mlp"}, default="auto"
         How mean and spread depend on the predecessors: straight lines, sums of smooth curves, or neural networks ("mlp",
         needs torch). "auto" takes lines or curves for each variable, whichever the likelihood prefers.
@@ -117,7 +124,7 @@ def causal_order(
     prior_knowledge : PriorKnowledge, optional
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
-        Rows with missing values: an error that counts them, or left out with a warning that does.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     interventions : optional
         Which variables were set or changed in which rows; see `HOST.fit`.
     n_jobs : int, optional
@@ -137,9 +144,10 @@ def causal_order(
     Examples
     --------
     >>> from heterodag import causal_order, simulate
-    >>> data = simulate(2000, 4, degree=1, random_state=3)
-    >>> causal_order(data.X).order.shape
-    (4,)
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+    >>> causal_order(data.X).order
+    array([0, 1, 2])
     """
     settings = order_settings(parametrization, form, noise, normality, tolerance, refine, conditioning)
     limit, n_jobs = renamed_time_limit(max_seconds, max_time), check_workers(n_jobs)
@@ -183,7 +191,7 @@ def find_order(
     with single_threaded():
         refine = settings.refine and scores.fitter.comparable
         if settings.refine and not refine:
-            warnings.warn(
+            warn(
                 f"Orders by networks are not refined: `refine` has no effect with parametrization "
                 f"'{settings.scores.parametrization}'.", FitWarning, stacklevel=3
             )  # fmt: skip

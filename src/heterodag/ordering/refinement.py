@@ -18,12 +18,12 @@ from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
-#: Moves that seem to lose more than so many penalties are not evaluated: their losses are seldom made up for. With noise
-#: that is not normal the estimate says too little, and all are (see `estimates`).
+#: Moves that seem to lose more than this many penalties are not evaluated: they seldom gain enough elsewhere. With noise
+#: that is not normal the estimate says too little, and all moves are evaluated (see `estimates`).
 HOPELESS = 20.0
 #: Share of the work that the passes are, after the choice of the first parents.
 _PASSES = 0.8
-#: So many moves are evaluated against the same state.
+#: Number of moves that are evaluated against the same state.
 CHUNK = 1000
 
 

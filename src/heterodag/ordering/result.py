@@ -16,17 +16,31 @@ class OrderResult:
 
     Attributes
     ----------
-    order : (d,) column indices, causes first.
-    layers : list of lists of column indices; put together they are the order. Without refinement, the layers of
-        Algorithm 2; after it, stretches of the order in which no variable is a chosen parent of another.
-    scores : (rounds, d) normality statistic of every variable that was still to be placed in that round of
-        Algorithm 2, larger = more normal, NaN for those already placed (and those that prior knowledge holds back).
-        Close scores at the top of a round mean a close call.
-    names : column names, or None if the table had none.
-    start : the order by normality that refinement started from, as layers; equal to `layers` without refinement.
-    score, start_score : penalised negative log-likelihood (nats) of the refined order and of the one it started from,
-        or None without refinement. Lower is better.
-    complete : False if the time given for refinement ran out.
+    order : ndarray of shape (d,)
+        Column indices, causes first.
+    layers : list of list of int
+        Put together they are the order. Without refinement, the layers of Algorithm 2; after it, stretches of the
+        order in which no variable is a chosen parent of another.
+    scores : ndarray of shape (rounds, d)
+        Normality statistic of every variable that was still to be placed in that round of Algorithm 2, larger = more
+        normal, NaN for those already placed (and those that prior knowledge holds back). Close scores at the top of a
+        round mean a close call.
+    names : list of str or None
+        Column names, or None if the table had none.
+    start : list of list of int
+        The order by normality that refinement started from, as layers; equal to `layers` without refinement.
+    score, start_score : float or None
+        Penalised negative log-likelihood (nats) of the refined order and of the one it started from, or None without
+        refinement. Lower is better.
+    complete : bool
+        False if the time given for refinement ran out.
+
+    Examples
+    --------
+    >>> from heterodag import causal_order, simulate
+    >>> result = causal_order(simulate(500, 3, random_state=1).X)
+    >>> result.order, result.complete
+    (array([1, 2, 0]), True)
     """
 
     order: npt.NDArray[np.intp]
@@ -53,7 +67,19 @@ class OrderResult:
         return replace(self, order=self.order[self.order < d], layers=layers, start=start, scores=scores, names=names)
 
     def margins(self) -> Array:
-        """Return, per round of Algorithm 2, by how much the new layer beat the best of the rest (NaN if none)."""
+        """Return how clear each round of Algorithm 2 was.
+
+        Returns
+        -------
+        ndarray of shape (rounds,)
+            By how much the new layer beat the best of the rest; NaN if there was no rest.
+
+        Examples
+        --------
+        >>> from heterodag import causal_order, simulate
+        >>> causal_order(simulate(500, 3, random_state=1).X, refine=False).margins().round(1)
+        array([0.5, 0.6, nan])
+        """
         out = np.full(len(self.start), np.nan)
         placed: list[int] = []
         for r, layer in enumerate(self.start):

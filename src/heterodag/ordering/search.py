@@ -124,9 +124,9 @@ def _admitted(
     choices = order_choices(scores.sample(LEVELS[0]), knowledge)
     with scores.work.part(0.0, 0.1):
         begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
-        wider = _with_natural_curves(scores.fitter)
-        if wider is not None and _helps(wider, choices.scores, begun):
-            scores = scores.with_fitter(wider)
+        admitted = with_natural_curves(scores, begun.parents)
+        if admitted is not scores:
+            scores = admitted
             choices = order_choices(scores.sample(LEVELS[0]), knowledge)
             begun = start_state(choices, begun.order, begun.parents)
     return scores, choices, begun
@@ -148,6 +148,14 @@ def _best_start(
     return best
 
 
+def with_natural_curves(scores: LocalScores, parents: Mapping[int, Parents]) -> LocalScores:
+    """Return scores that admit natural curves if these explain the variables of a graph much better, else `scores`."""
+    wider = _with_natural_curves(scores.fitter)
+    if wider is None or not _helps(wider, scores.sample(LEVELS[0]), parents):
+        return scores
+    return scores.with_fitter(wider)
+
+
 def _with_natural_curves(fitter: Fitter) -> Fitter | None:
     """Return the fitter that admits natural curves as well; None if it does already, or is not allowed to."""
     if not isinstance(fitter, CompetingFitter) or fitter.natural_curves or not fitter.curves or len(fitter.forms) < 2:
@@ -155,9 +163,9 @@ def _with_natural_curves(fitter: Fitter) -> Fitter | None:
     return replace(fitter, natural_curves=True)
 
 
-def _helps(fitter: Fitter, scores: LocalScores, state: State) -> bool:
+def _helps(fitter: Fitter, scores: LocalScores, parents: Mapping[int, Parents]) -> bool:
     """Return whether another fitter explains enough variables of a graph much better."""
-    keys = [key for key in state.parents.items() if key[1]]
+    keys = [key for key in parents.items() if key[1]]
     new, old = scores.with_fitter(fitter).losses(keys), scores.losses(keys)
     helped = sum(a < b - _ADMITTED for a, b in zip(new, old, strict=True))
     return 0 < min(_ENOUGH, len(keys)) <= helped

@@ -14,7 +14,7 @@ from heterodag.core.normality import Statistic
 from heterodag.scores.fit import Effort, Fit, Parents
 from heterodag.scores.parent_choice import ParentChoices
 
-#: While ordering, a model keeps at most so many parents, those that contribute most; a wrong order collects false ones.
+#: While ordering, a model keeps at most this many parents, those that contribute most; a wrong order collects false ones.
 MAX_PARENTS = 6
 
 

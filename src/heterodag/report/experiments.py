@@ -7,7 +7,7 @@ from typing import Any
 
 from heterodag.io.exports import GraphResult, ranked_edges
 from heterodag.ordering.directions import OPEN_BELOW
-from heterodag.report.drawing import describe_p
+from heterodag.report.words import bare_p
 from heterodag.viz.directions import describe_nats
 
 
@@ -68,7 +68,7 @@ def target_rows(result: GraphResult) -> list[dict[str, Any]]:
             "condition": target["condition"],
             "variable": target["variable"],
             "kind": "found" if target["kind"] == "unknown" else "told",
-            "p": describe_p(target["pvalue"]).removeprefix("p = ").removeprefix("p "),
+            "p": bare_p(target["pvalue"]),
             "nats": describe_nats(target["nats"]),
         }
         for target in result.targets or ()

@@ -1,14 +1,14 @@
 """How sure is each edge: the graph learned again on resampled rows, many times.
 
 Every resample has a random stream of its own whose key is its number, so the result depends neither on the number of
-workers nor on which resamples were finished before. The store is a text file, one JSON object a line: first what was
+workers nor on which resamples were finished before. The store is a text file, one JSON object per line: first what was
 asked (model, data, resampling, version of heterodag), then one line per finished resample. A run that was stopped continues
 from it. A store of anything else, also of another version, is refused: half of a result must not come from other code.
 """
 
 from __future__ import annotations
 
-import contextlib
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from sklearn.base import clone
 from heterodag._version import __version__
 from heterodag.core.gaussian import Array, Index
 from heterodag.errors import DataError, DataWarning, HeterodagError, ParameterError, check_choice, check_integer
-from heterodag.io.inputs import column_labels
+from heterodag.io.inputs import column_labels, own_labels
 from heterodag.knowledge.interventions import Told
 from heterodag.knowledge.study import read_study
 from heterodag.resampling.result import BootstrapResult
@@ -77,6 +77,14 @@ def bootstrap(
     -------
     BootstrapResult
         Frequencies, a consensus graph, the stability of the order. After Ctrl-C: of the resamples finished by then.
+
+    Examples
+    --------
+    >>> from heterodag import HOST, bootstrap, simulate
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(300, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+    >>> bootstrap(HOST(), data.to_frame(), 5, random_state=0)
+    BootstrapResult of 5 resamples of 3 variables: 2 edges in at least half of them, order stability 1.00
     """
     plan = _plan(model, X, resample, interventions, random_state, store)
     wanted = range(check_integer("n_resamples", n_resamples, low=1))
@@ -127,7 +135,7 @@ def _plan(
     array, names, told = study.array[:, : study.d], study.own_names, study.told
     header = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__, "model": describe_estimator(model),
-        "data": table_digest(array, names), "resample": resample,
+        "data": table_digest(array, None if names is None else own_labels(names)), "resample": resample,
         "entropy": str(seed.entropy), "spawn_key": list(seed.spawn_key),
     }  # fmt: skip
     if told is not None:
@@ -166,14 +174,15 @@ def _one(plan: _Plan, k: int) -> tuple[int, dict[str, Any]]:
     rng, model_seed = np.random.default_rng(own), int(own.generate_state(1)[0])
     rows = _rows(plan, rng)
     fresh = clone(plan.model)
-    settings = {"n_jobs": 1, "verbose": 0, "random_state": model_seed}
+    # Resampled rows repeat each other: what a check would say of them is no news.
+    settings = {"n_jobs": 1, "verbose": 0, "random_state": model_seed, "data_check": "ignore"}
     fresh.set_params(**{key: value for key, value in settings.items() if key in fresh.get_params(deep=False)})
     table: Any = plan.array[rows]
     options = {} if plan.told is None else {"interventions": plan.told.take(rows)}
     if names is not None:
         import pandas as pd
 
-        table = pd.DataFrame(table, columns=names)
+        table = pd.DataFrame(table, columns=own_labels(names))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -223,16 +232,31 @@ def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
         if stored.get(key) != plan.header.get(key):
             raise HeterodagError(f"Store '{path}' holds resamples {what}; choose another file or delete it.")
     objects, _ = read_objects(path)  # a line that was being written when the run was killed is none
-    found: dict[int, dict[str, Any]] = {}
-    for outcome in objects[1:]:
-        with contextlib.suppress(KeyError, ValueError, TypeError):
-            found[int(outcome.pop("resample"))] = outcome
-    return found
+    d = plan.array.shape[1]
+    return {outcome.pop("resample"): outcome for outcome in objects[1:] if _is_outcome(outcome, d)}
+
+
+def _is_outcome(content: dict[str, Any], d: int) -> bool:
+    """Return whether a line of a store is a finished resample of d columns; one that is not is computed again."""
+    if not isinstance(content.get("resample"), int):
+        return False
+    edges, order = content.get("edges"), content.get("order")
+    if not isinstance(edges, list):
+        return isinstance(content.get("error"), str)
+    pairs = all(isinstance(edge, list) and len(edge) == 2 and _are_columns(edge, d) for edge in edges)
+    return pairs and (order is None or (_are_columns(order, d) and sorted(order) == list(range(d))))
+
+
+def _are_columns(value: Any, d: int) -> bool:
+    return isinstance(value, list) and all(isinstance(j, int) and 0 <= j < d for j in value)
 
 
 def _header(path: Path) -> dict[str, Any]:
     objects, _ = read_objects(path)
     header = objects[0] if objects else {}
-    if (header.get("format"), header.get("format_version")) == (FORMAT, FORMAT_VERSION):
+    known = (header.get("format"), header.get("format_version")) == (FORMAT, FORMAT_VERSION)
+    key = header.get("spawn_key")
+    numbers = isinstance(key, list) and all(isinstance(part, int) and 0 <= part < 2**32 for part in key)
+    if known and numbers and re.fullmatch(r"\d{1,200}", str(header.get("entropy"))):
         return header
     raise HeterodagError(f"File '{path}' is not a store of `bootstrap`; choose another file.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,15 +18,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BootstrapResult:
     """Graphs learned on resampled rows.
 
     Attributes
     ----------
-    names : column names.
-    adjacencies : (resamples, d, d) int8; [r, i, j] is 1 where resample r has i -> j.
-    orders : (resamples, d) column indices, causes first; None if the method has no order.
+    names : list of str
+        Column names.
+    adjacencies : ndarray of shape (resamples, d, d), int8
+        `adjacencies[r, i, j]` is 1 where resample r has i -> j.
+    orders : ndarray of shape (resamples, d), or None
+        Column indices, causes first; None if the method has no order.
+
+    Examples
+    --------
+    >>> from heterodag import VarSort, bootstrap, simulate
+    >>> result = bootstrap(VarSort(), simulate(300, 3, random_state=1).to_frame(), 10, random_state=0)
+    >>> result.adjacencies.shape
+    (10, 3, 3)
     """
 
     names: list[str]
@@ -55,27 +66,62 @@ class BootstrapResult:
         position = np.argsort(orders, axis=1)
         return np.asarray((position[:, :, None] < position[:, None, :]).mean(axis=0))
 
-    def consensus(self, threshold: float = 0.5) -> Adjacency:
-        """Return the graph of the edges in at least a share `threshold` of the resamples.
+    def consensus(self, threshold: float = 0.5) -> pd.DataFrame:
+        """Return the graph of the edges that are in many resamples.
 
         Edges enter by decreasing frequency, and one that would close a cycle with those before it is left out: the
         result is a DAG whatever the threshold.
+
+        Parameters
+        ----------
+        threshold : float, default=0.5
+            The least share of resamples that must have the edge.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (d, d)
+            With names on rows and columns; the entry in row i and column j is 1 where i causes j.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, bootstrap, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(300, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> bootstrap(VarSort(), table, 10, random_state=0).consensus()
+            x0  x1  x2
+        x0   0   1   0
+        x1   0   0   1
+        x2   0   0   0
         """
+        import pandas as pd
+
         check_number("threshold", threshold, low=0.0, high=1.0)
-        adjacency = np.zeros(self.directed.shape, dtype=np.int8)
+        adjacency: Adjacency = np.zeros(self.directed.shape, dtype=np.int8)
         reach = np.eye(len(adjacency), dtype=bool)
         candidates = np.argwhere((self.directed >= threshold) & (self.directed > 0))
         for i, j in sorted(candidates.tolist(), key=lambda pair: (-self.directed[pair[0], pair[1]], pair)):
             if not reach[j, i]:
                 adjacency[i, j] = 1
                 reach |= np.outer(reach[:, i], reach[j])
-        return adjacency
+        return pd.DataFrame(adjacency, index=self.names, columns=self.names)
 
     def order_stability(self) -> float:
-        """Return how stable the order is: 1 if all resamples agree on every pair, about 0 for random orders.
+        """Return how stable the order is.
 
-        The mean of |2 p - 1| over pairs, with p the share in which the one comes before the other; random orders of R
-        resamples give about 0.8 / sqrt(R).
+        Returns
+        -------
+        float
+            1 if all resamples agree on every pair, about 0 for random orders: the mean of abs(2 p - 1) over pairs,
+            with p the share in which the one comes before the other. Random orders of R resamples give about 0.8 /
+            sqrt(R).
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, bootstrap, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(300, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> bootstrap(VarSort(), table, 10, random_state=0).order_stability()
+        1.0
         """
         upper = np.triu_indices(len(self.names), 1)
         if not upper[0].size:
@@ -83,13 +129,33 @@ class BootstrapResult:
         return float(np.abs(2.0 * self.before[upper] - 1.0).mean())
 
     def mean_order(self) -> npt.NDArray[np.intp]:
-        """Return the columns by their mean position over the resamples, causes first."""
+        """Return the columns by their mean position over the resamples.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            Column indices, causes first.
+        """
         return np.asarray(np.argsort(np.argsort(self._orders(), axis=1).mean(axis=0), kind="stable"), dtype=np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per ordered pair, most frequent edge first: cause, effect, directed, reversed, adjacent, before.
+        """Return the frequencies as a table.
 
-        `before` is missing for methods without an order.
+        Returns
+        -------
+        pandas.DataFrame
+            One row per ordered pair, most frequent edge first: cause, effect, directed, reversed, adjacent, before.
+            `before` is missing for methods without an order.
+
+        Examples
+        --------
+        >>> from heterodag import VarSort, bootstrap, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(300, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> bootstrap(VarSort(), table, 10, random_state=0).frame().head(2)
+          cause effect  directed  reversed  adjacent  before
+        0    x0     x1       1.0       0.0       1.0     1.0
+        1    x1     x2       1.0       0.0       1.0     1.0
         """
         import pandas as pd
 
@@ -109,10 +175,34 @@ class BootstrapResult:
         return frame.sort_values(["directed", "adjacent"], ascending=False, kind="stable", ignore_index=True)
 
     def plot(self, threshold: float = 0.5, ax: Any = None) -> Any:
-        """Draw the consensus graph, each edge with its frequency; return the matplotlib Axes."""
+        """Draw the consensus graph, each edge with its frequency.
+
+        Parameters
+        ----------
+        threshold : float, default=0.5
+            As in `consensus`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The drawing.
+        """
         from heterodag.viz import plot_frequencies
 
-        return plot_frequencies(self.consensus(threshold), self.directed, self.names, ax)
+        return plot_frequencies(self.consensus(threshold).to_numpy(), self.directed, self.names, ax)
+
+    def __repr__(self) -> str:
+        stable = f", order stability {self.order_stability():.2f}" if self.orders is not None else ""
+        often = int((self.directed >= 0.5).sum())
+        size = f"{self.n_resamples} resamples of {len(self.names)} variables"
+        return f"BootstrapResult of {size}: {often} edges in at least half of them{stable}"
+
+    def _repr_html_(self) -> str:
+        frame = self.frame()
+        shown = frame[frame["directed"] > 0].head(20)
+        return f"<p>{escape(repr(self))}</p>{shown.to_html(index=False)}"
 
     def _orders(self) -> npt.NDArray[np.intp]:
         if self.orders is None:

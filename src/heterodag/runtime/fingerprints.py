@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,9 +30,9 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Seen = dict[int, Any]
 
 
-def table_digest(array: npt.NDArray[np.float64], names: list[str] | None) -> str:
+def table_digest(array: npt.NDArray[np.float64], names: Sequence[str | int] | None) -> str:
     """Return a digest of a table: its shape, its names and every value."""
-    digest = hashlib.sha256(repr((array.shape, names)).encode())
+    digest = hashlib.sha256(repr((array.shape, None if names is None else list(names))).encode())
     digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

@@ -1,4 +1,4 @@
-"""Stores of results: text files with one JSON object a line, to which finished work is added as it comes.
+"""Stores of results: text files with one JSON object per line, to which each result is added when it is finished.
 
 Text and not a database: rows are committed to repositories, read in a diff, merged by joining files, and opened by any
 tool; SQLite would need an export beside it for that, and its own care on network drives. What is needed is small: a line
@@ -50,7 +50,7 @@ def append_object(path: Path, content: dict[str, Any]) -> None:
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         content = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
 

@@ -15,9 +15,9 @@ from heterodag.runtime.threads import on_one_thread
 _Result = TypeVar("_Result")
 #: Called with the share of work done, in [0, 1].
 Progress = Callable[[float], None]
-#: Share of the work that is done when only the end is to be said: a progress bar that is full has nothing left to do.
+#: Share of the work that counts as done before the last report: a full progress bar would say that nothing is left to do.
 ALMOST = 0.98
-#: With a time limit, so many jobs a worker are begun between two looks at the clock.
+#: With a time limit, the clock is read after this many jobs per worker.
 _BETWEEN_CHECKS = 4
 
 

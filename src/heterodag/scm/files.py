@@ -1,7 +1,8 @@
 """The causal model as JSON: complete, readable, without pickle; refused with a sentence when it does not fit.
 
 One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form``, ``parametrization`` and
-``noise``, what was asked for; ``names``; and ``mechanisms``, one per name, each with its ``parents`` (names), its ``form``,
+``noise``, what was asked for; ``names``; ``integer_labels``, those names that are whole numbers in the table (left out
+where there are none); and ``mechanisms``, one per name, each with its ``parents`` (names), its ``form``,
 the coefficients ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these
 units, ``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` (the penalised loss of
 the fit), ``converged``, ``curves`` and ``noise``.
@@ -37,8 +38,10 @@ from heterodag.core.graph import is_dag
 from heterodag.core.layout import Coefficients
 from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
 from heterodag.errors import DataError, ParameterError
-from heterodag.estimators.mechanisms import curved_parents
+from heterodag.io.inputs import IntegerLabel
+from heterodag.io.jsonfiles import fault, read_json
 from heterodag.scm.mechanism import MECHANISMS, Mechanism
+from heterodag.scores.describe import curved_parents
 from heterodag.scores.fit import Effort, LinearFit
 from heterodag.scores.make import ScoreSettings, score_settings
 
@@ -47,14 +50,20 @@ FORMAT, FORMAT_VERSION = "heterodag-scm", 3
 _MASS_ERROR = 0.05
 
 
-def write_model(names: list[str], mechanisms: list[Mechanism], settings: ScoreSettings, path: Path) -> None:
-    """Write the model, or leave what was there: the file is replaced only when the new one is complete."""
-    content = {
+def model_text(names: list[str], mechanisms: list[Mechanism], settings: ScoreSettings) -> str:
+    """Return the model as JSON."""
+    content: dict[str, Any] = {
         "format": FORMAT, "format_version": FORMAT_VERSION, "heterodag": __version__,
         "form": settings.form, "parametrization": settings.parametrization, "noise": settings.noise, "names": names,
-        "mechanisms": [_to_json(m, names) for m in mechanisms],
     }  # fmt: skip
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    if labels := [name for name in names if isinstance(name, IntegerLabel)]:
+        content["integer_labels"] = labels
+    content["mechanisms"] = [_to_json(m, names) for m in mechanisms]
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def write_model(text: str, path: Path) -> None:
+    """Write the text of a model, or leave what was there: the file is replaced only when the new one is complete."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")
@@ -109,12 +118,7 @@ def _curves_to_json(column: ColumnSpline, strengths: Array) -> dict[str, Any] | 
 
 def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
     """Return the arguments of `HeteroscedasticSCM` from a file."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"Model file '{path}' cannot be opened ({error.strerror}); check its name.") from None
-    except ValueError as error:
-        raise DataError(f"Model file '{path}' is not JSON ({error}).") from None
+    content = read_json(path, "Model file", "give a file that `save` wrote.")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'File \'{path}\' is not a heterodag model: its "format" is not "{FORMAT}".')
     version = content.get("format_version")
@@ -125,8 +129,8 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
         )
     try:
         return _model(content if version == FORMAT_VERSION else _upgraded(content))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise DataError(f"File '{path}' is not a complete heterodag model ({error}).") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise DataError(f"File '{path}' is not a complete heterodag model ({fault(error)}).") from None
 
 
 def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
@@ -148,11 +152,14 @@ def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], ScoreSe
         _require(straight, f"curves of '{name}' in a model of lines")
         normal = settings.noise != "gaussian" or mechanism.density is None
         _require(normal, f"noise of '{name}' in a model with normal noise")
+    integers = content.get("integer_labels", [])
+    known = isinstance(integers, list) and all(name in names and str(int(name)) == name for name in integers)
+    _require(known, "integer_labels, which must be names")
     adjacency = np.zeros((len(names), len(names)))
     for mechanism in mechanisms:
         adjacency[list(mechanism.parents), mechanism.target] = 1
     _require(is_dag(adjacency), "the parents make a cycle")
-    return names, mechanisms, settings
+    return [IntegerLabel(name) if name in integers else name for name in names], mechanisms, settings
 
 
 def _settings(content: dict[str, Any]) -> ScoreSettings:

@@ -15,7 +15,22 @@ from heterodag.io.inputs import column_index
 
 @dataclass(frozen=True, eq=False)
 class Set:
-    """A hard intervention: the variable takes this value (a number, or one per row), whatever its causes."""
+    """A hard intervention: the variable takes this value, whatever its causes.
+
+    Parameters
+    ----------
+    value : float, or array of shape (n,)
+        The value, or one per row. In the methods of `HeteroscedasticSCM`, a plain number means the same.
+
+    Examples
+    --------
+    >>> from heterodag import HeteroscedasticSCM, simulate
+    >>> from heterodag.scm import Set
+    >>> data = simulate(300, 3, random_state=1)
+    >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X)
+    >>> scm.sample_do({"x0": Set(1.5)}, 2, random_state=0)["x0"].tolist()
+    [1.5, 1.5]
+    """
 
     value: Any
     replaces: ClassVar[bool] = True
@@ -30,7 +45,24 @@ class Set:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """A soft intervention: the variable is what its causes and noise make it, plus this amount."""
+    """A soft intervention: the variable is what its causes and noise make it, plus this amount.
+
+    Parameters
+    ----------
+    amount : float, or array of shape (n,)
+        What is added, in every row or row by row.
+
+    Examples
+    --------
+    >>> from heterodag import HeteroscedasticSCM, simulate
+    >>> from heterodag.scm import Shift
+    >>> data = simulate(300, 3, random_state=1)
+    >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X)
+    >>> before = scm.sample(1000, random_state=0)  # the same seed: the same noise
+    >>> after = scm.sample_do({"x1": Shift(2.0)}, 1000, random_state=0)
+    >>> (after - before)["x1"].round(6).unique().tolist()
+    [2.0]
+    """
 
     amount: Any
     replaces: ClassVar[bool] = False
@@ -45,8 +77,21 @@ class Shift:
 class Draw:
     """A stochastic intervention: the variable is drawn anew, whatever its causes.
 
-    `source` is a function `(rng, n) -> n values`, an object with `rvs` (a frozen SciPy distribution), or a sample to
-    draw from with replacement.
+    Parameters
+    ----------
+    source : callable, distribution or sample
+        A function `(rng, n) -> n values`, an object with `rvs` (a frozen SciPy distribution), or a sample to draw from with
+        replacement.
+
+    Examples
+    --------
+    >>> from heterodag import HeteroscedasticSCM, simulate
+    >>> from heterodag.scm import Draw
+    >>> data = simulate(300, 3, random_state=1)
+    >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X)
+    >>> rows = scm.sample_do({"x0": Draw([0.0, 1.0])}, 1000, random_state=0)
+    >>> sorted(rows["x0"].unique().tolist())
+    [0.0, 1.0]
     """
 
     source: Any
@@ -98,7 +143,7 @@ def _intervention(what: Any) -> Intervention:
 def _numbers(value: Any, rule: str) -> Array:
     try:
         numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("do", f"give {rule}", value) from None
     if not np.isfinite(numbers).all() or numbers.ndim > 1:
         raise ParameterError("do", f"give {rule}", value)

@@ -15,12 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from heterodag.core.densities import Density
-from heterodag.core.design import Design
+from heterodag.core.design import Basis, Design, linear_basis
 from heterodag.core.gaussian import Array, row_derivatives
 from heterodag.core.splines import SplineBasis
-from heterodag.core.table import Table
+from heterodag.core.table import Table, row_slices
 from heterodag.errors import ParameterError
-from heterodag.scm.noise import central_interval, log_density, mean_and_sd
+from heterodag.scm.noise import central_interval, log_density, mean_and_sd, to_normal
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.fit import Effort, LinearFit
 from heterodag.scores.local import LocalScores
@@ -28,6 +28,9 @@ from heterodag.scores.make import ScoreSettings
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import curve_penalties
 
+#: The covariance of the coefficients is estimated from at most this many evenly spaced rows: that is precise enough for
+#: intervals, and all rows of a long table would take as long as a third of the fit.
+COVARIANCE_ROWS = 20_000
 #: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
 MECHANISMS = ("auto", "linear", "spline")
 
@@ -75,8 +78,7 @@ class Mechanism:
     def predict(self, parents: Array) -> tuple[Array, Array]:
         """Return mu and sigma for every row (n, k) of the parents: what the noise is added to, and multiplied by."""
         A, s, m = self._predictors(parents)
-        low, high = self.log_precision(self.extremes)
-        mu, sigma = self.fit.form.mean_and_scale(A, np.clip(s, min(low, high), max(low, high)), m)
+        mu, sigma = self.fit.form.mean_and_scale(A, np.clip(s, *self.log_precision_range()), m)
         return self.location[-1] + self.scale[-1] * mu[0], self.scale[-1] * sigma[0]
 
     def moments(self, parents: Array) -> tuple[Array, Array]:
@@ -93,6 +95,10 @@ class Mechanism:
         mu, sigma = self.predict(parents)
         return (values - mu) / sigma
 
+    def latents(self, parents: Array, values: Array) -> Array:
+        """Return the noise behind observed values as standard normal numbers, if it is as the density says."""
+        return to_normal(self.density, self.noise(parents, values))
+
     def log_density(self, parents: Array, values: Array) -> Array:
         """Return the logarithm of the density of observed values, given their parents."""
         mu, sigma = self.predict(parents)
@@ -102,6 +108,17 @@ class Mechanism:
         """Return the ends of the central interval of the target for every row of its parents."""
         (mu, sigma), (low, high) = self.predict(parents), central_interval(self.density, level)
         return mu + sigma * low, mu + sigma * high
+
+    def regressors(self, parents: Array) -> Array:
+        """Return the design (coefficients of a predictor, rows): what the coefficients are multiplied by."""
+        return Design(self._table(parents), self.fit.parents, (self.fit.target,), self.fit.basis).regressors(
+            slice(None)
+        )
+
+    def log_precision_range(self) -> tuple[float, float]:
+        """Return the smallest and the largest log precision on the training rows."""
+        low, high = self.log_precision(self.extremes).tolist()
+        return min(low, high), max(low, high)
 
     def _predictors(self, parents: Array) -> tuple[Array, Array, Array | float]:
         return self._quick.predictors(self._table(parents), slice(None))
@@ -130,10 +147,52 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], settings: Score
     table = Table.standardize(X[:, [*parents, target]])
     fit = LocalScores(table, fitter).fits([(k, tuple(range(k)))], Effort.FINAL)[0]
     assert isinstance(fit, LinearFit)
-    s = fit.predictors(table, slice(None))[1][0]
-    extremes = X[np.ix_([int(s.argmin()), int(s.argmax())], list(parents))]
+    return replace(mechanism_of(fit, table), target=target, parents=tuple(parents))
+
+
+def mechanism_of(fit: LinearFit, table: Table) -> Mechanism:
+    """Return the mechanism of a model that was fitted to a table, in the units of the table."""
+    parents, columns = list(fit.parents), [*fit.parents, fit.target]
+    n = table.shape[0]
+    s = np.concatenate([fit.predictors(table, rows)[1][0] for rows in row_slices(n, 2 * fit.shape.width)])
+    own = replace(fit, target=len(parents), parents=tuple(range(len(parents))))
+    extremes = table.X[np.ix_([int(s.argmin()), int(s.argmax())], parents)]
     covariance = coefficient_covariance(fit, table)
-    return Mechanism(target, tuple(parents), fit, table.location, table.scale, extremes, covariance)
+    return Mechanism(
+        fit.target, fit.parents, own, table.location[columns], table.scale[columns], extremes, covariance
+    )
+
+
+def first_parents(mechanism: Mechanism, kept: int) -> Mechanism:
+    """Return the mechanism with the first `kept` parents, the others held at 0.
+
+    Parents beyond are the columns of conditions: at 0 the mechanism is that of the reference condition.
+    """
+    k, fit = len(mechanism.parents), mechanism.fit
+    if kept == k:
+        return mechanism
+    zeros = np.zeros((1, k))
+    at_zero = mechanism.regressors(zeros)[:, 0]
+    blocks = fit.basis.blocks if isinstance(fit.basis, SplineBasis) else [slice(j + 1, j + 2) for j in range(k)]
+    stop = blocks[kept].start
+    width, size, own = fit.shape.width, fit.shape.size, np.arange(stop)
+    rows = np.concatenate([own, width + own, np.arange(2 * width, size)])
+    fold = np.eye(size)[rows]
+    fold[0, stop:width] = fold[stop, width + stop : 2 * width] = at_zero[stop:]
+    basis: Basis = linear_basis
+    if isinstance(fit.basis, SplineBasis):
+        basis = SplineBasis(fit.basis.columns[:kept], fit.basis.widths[:kept])
+    smaller = replace(
+        fit, target=kept, parents=tuple(range(kept)), theta=fold @ fit.theta, basis=basis,
+        contributions=fit.contributions[:kept],
+        strengths=None if fit.strengths is None else fit.strengths[:, :kept],
+        edf=None if fit.edf is None else fit.edf[:, :kept],
+    )  # fmt: skip
+    columns = [*range(kept), k]
+    return Mechanism(
+        mechanism.target, mechanism.parents[:kept], smaller, mechanism.location[columns], mechanism.scale[columns],
+        mechanism.extremes[:, :kept], fold @ mechanism.covariance @ fold.T,
+    )  # fmt: skip
 
 
 def summed_curves(fit: LinearFit) -> LinearFit:
@@ -170,16 +229,13 @@ def coefficient_covariance(fit: LinearFit, table: Table) -> Array:
     they tell how far smoothing has biased the curves (Nychka 1988; Marra and Wood 2012). Slopes that are exactly zero
     take no part in the model: they stay.
     """
-    every = slice(None)
-    Z = Design(table, fit.parents, (fit.target,), fit.basis).regressors(every)
-    rows = row_derivatives(fit.form, table.take([fit.target], every), *fit.predictors(table, every))
-    mixed = (Z * rows.As) @ Z.T
-    information = np.block([[(Z * rows.AA) @ Z.T, mixed], [mixed, (Z * rows.ss) @ Z.T]])
-    gradient = np.concatenate([Z * rows.A, Z * rows.s])
-    if rows.m is not None and rows.sm is not None and rows.mm is not None:
-        border = np.concatenate([Z.sum(axis=1), (Z * rows.sm).sum(axis=1)])[:, None]
-        information = np.block([[information, border], [border.T, rows.mm.sum(keepdims=True)]])
-        gradient = np.concatenate([gradient, rows.m])
+    size, n = fit.shape.size, table.shape[0]
+    step = -(-n // COVARIANCE_ROWS)
+    information, outer = np.zeros((size, size)), np.zeros((size, size))
+    for rows in row_slices(n, 8 * size // step):
+        some = slice(rows.start + -rows.start % step, rows.stop, step)
+        for total, part in zip((information, outer), _row_sums(fit, table, some), strict=True):
+            total += part * (n / len(range(0, n, step)))
     width = fit.shape.width
     used = fit.theta != 0.0
     used[[0, width]] = used[2 * width :] = True
@@ -187,6 +243,20 @@ def coefficient_covariance(fit: LinearFit, table: Table) -> Array:
     penalised = information[np.ix_(kept, kept)] + np.diag(penalty_weights(fit, table.shape[0])[kept])
     inverse = np.linalg.pinv(penalised, hermitian=True)
     covariance = np.zeros(information.shape)
-    spread = gradient[kept] @ gradient[kept].T + np.diag(curve_penalties(fit)[kept])
+    spread = outer[np.ix_(kept, kept)] + np.diag(curve_penalties(fit)[kept])
     covariance[np.ix_(kept, kept)] = inverse @ spread @ inverse
     return covariance
+
+
+def _row_sums(fit: LinearFit, table: Table, some: slice) -> tuple[Array, Array]:
+    """Return the expected information of some rows and the outer products of their gradients."""
+    Z = Design(table, fit.parents, (fit.target,), fit.basis).regressors(some)
+    rows = row_derivatives(fit.form, table.take([fit.target], some), *fit.predictors(table, some))
+    mixed = (Z * rows.As) @ Z.T
+    information = np.block([[(Z * rows.AA) @ Z.T, mixed], [mixed, (Z * rows.ss) @ Z.T]])
+    gradient = np.concatenate([Z * rows.A, Z * rows.s])
+    if rows.m is not None and rows.sm is not None and rows.mm is not None:
+        border = np.concatenate([Z.sum(axis=1), (Z * rows.sm).sum(axis=1)])[:, None]
+        information = np.block([[information, border], [border.T, rows.mm.sum(keepdims=True)]])
+        gradient = np.concatenate([gradient, rows.m])
+    return information, gradient @ gradient.T

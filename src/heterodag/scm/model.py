@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heterodag.core.gaussian import Array
-from heterodag.core.graph import Adjacency, ancestors, descendants, topological_order
+from heterodag.core.graph import Adjacency, descendants, topological_order
 from heterodag.errors import ParameterError, check_integer, check_number
 from heterodag.io.inputs import column_index, column_labels, warn_not_converged
 from heterodag.knowledge.interventions import take_conditions
 from heterodag.knowledge.study import read_study
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
-from heterodag.scm.attribution import log_spread_shares, variance_shares
-from heterodag.scm.effects import Question, answers, half_width
+from heterodag.scm.files import model_text, read_model, write_model
 from heterodag.scm.interventions import Actions, Set, read_actions
 from heterodag.scm.mechanism import Mechanism, fit_mechanism
 from heterodag.scm.propagate import abduct, draw_noise, propagate, stream
+from heterodag.scm.questions import attributed, contrasted, described, question_about
 from heterodag.scm.reading import own_rows, read_adjacency, read_host, read_host_targets, read_names, read_rows
+from heterodag.scm.strength import strength_table
+from heterodag.scores.describe import mechanism_table
 from heterodag.scores.local import parents_of
 from heterodag.scores.make import ScoreSettings, score_settings
 
@@ -34,25 +37,35 @@ if TYPE_CHECKING:
 class HeteroscedasticSCM:
     """A causal model in which causes move the mean and the spread of each variable.
 
-    Every variable is `mu(parents) + sigma(parents) * noise` with independent noise. Each has a mechanism of its own: lines
-    or curves, in either form, with normal noise or a fitted density of it; `summary` tells which. Make a model with
-    `from_host`, `from_dag` or `load`. Columns are given by name or index; tables come back as pandas frames.
+    Every variable is `mu(parents) + sigma(parents) * noise` with independent noise. Each has a mechanism of its own:
+    lines or curves, in either form, with normal noise or a fitted density of it; `summary` tells which. Make a model
+    with `from_host`, `from_dag` or `load`. Columns are given by name or index (by label, where the table's own labels
+    are whole numbers); tables come back as pandas frames.
+
+    Parameters
+    ----------
+    names : list of str
+        Column names.
+    mechanisms : list of Mechanism
+        One per column. Users get a model from `HOST.to_scm`, `from_host`, `from_dag` or `load`.
+    settings : ScoreSettings
+        What was asked for: `settings.form`, `settings.parametrization` and `settings.noise`.
 
     Attributes
     ----------
-    names : list of column names.
-    adjacency : (d, d) int8; `adjacency[i, j] == 1` means column i -> column j.
-    order : (d,) a causal order of the columns.
-    mechanisms : list of `Mechanism`, one per column.
-    settings : what was asked for: `settings.form`, `settings.parametrization` and `settings.noise`.
-    form, parametrization : the first two of these.
+    adjacency : ndarray of shape (d, d), int8
+        `adjacency[i, j] == 1` means column i -> column j.
+    order : ndarray of shape (d,)
+        A causal order of the columns.
+    form, parametrization : str
+        Those of `settings`.
 
     Notes
     -----
-    Coefficients maximise a Gaussian likelihood whatever the noise: means and spreads are consistent for any noise, and the
-    sandwich covariance behind the intervals of effects is right for any. The density of the noise is fitted to the
-    residuals and then held fixed: intervals of means and spreads lose nothing by that, those of quantiles lack the error
-    of its shape.
+    Coefficients maximise a Gaussian likelihood whatever the noise: means and spreads are consistent for any noise,
+    and the sandwich covariance behind the intervals of effects is right for any. The density of the noise is fitted
+    to the residuals and then held fixed: intervals of means and spreads lose nothing by that, those of quantiles lack
+    the error of its shape.
 
     The log precision of a mechanism is held within the range it had on the training rows: an exponential knows no
     bounds, and values outside the data would have any spread. Means are extrapolated, those of splines along straight
@@ -61,10 +74,10 @@ class HeteroscedasticSCM:
     Examples
     --------
     >>> from heterodag import HeteroscedasticSCM, simulate
-    >>> data = simulate(1000, 4, degree=1, random_state=1)
-    >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.to_frame())
-    >>> scm.sample_do({"x0": 1.0}, 5, random_state=0).shape
-    (5, 4)
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+    >>> HeteroscedasticSCM.from_dag(data.adjacency, data.to_frame())
+    HeteroscedasticSCM of 3 variables with 2 edges: x0 -> x1, x1 -> x2
     """
 
     def __init__(self, names: list[str], mechanisms: list[Mechanism], settings: ScoreSettings) -> None:
@@ -88,9 +101,22 @@ class HeteroscedasticSCM:
         X : table of shape (n, d)
             The rows it was fitted to, or other rows of the same columns.
         interventions : optional
-            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in which
-            its variable was neither set nor changed. Conditions of unknown targets count as far as `model.targets_` says
-            that they act.
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in
+            which its variable was neither set nor changed. Conditions of unknown targets count as far as
+            `model.targets_` says that they act.
+
+        Returns
+        -------
+        HeteroscedasticSCM
+            The causal model. `HOST.to_scm` gives it without fitting again.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, VarSort, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> table = simulate(500, 3, mechanism="straight", adjacency=chain, random_state=1).to_frame()
+        >>> HeteroscedasticSCM.from_host(VarSort().fit(table), table)
+        HeteroscedasticSCM of 3 variables with 2 edges: x0 -> x1, x1 -> x2
         """
         X, interventions = take_conditions(X, interventions)
         adjacency, settings = read_host(model, X)
@@ -123,11 +149,24 @@ class HeteroscedasticSCM:
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
         missing : {"refuse", "drop"}, default="refuse"
-            Rows with missing values: an error that counts them, or left out with a warning that does.
+            What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
         interventions : optional
-            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in which
-            its variable was not set, and was not changed by a condition that acts on it or may do so: it is the
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in
+            which its variable was not set, and was not changed by a condition that acts on it or may do so: it is the
             mechanism in the reference condition.
+
+        Returns
+        -------
+        HeteroscedasticSCM
+            The causal model.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> table = simulate(500, 3, random_state=1).to_frame()
+        >>> HeteroscedasticSCM.from_dag(nx.DiGraph([("x1", "x2"), ("x1", "x0"), ("x2", "x0")]), table)
+        HeteroscedasticSCM of 3 variables with 3 edges: x1 -> x0, x1 -> x2, x2 -> x0
         """
         settings = score_settings(parametrization, form, noise)
         study = read_study(X, interventions, None, missing)
@@ -144,29 +183,131 @@ class HeteroscedasticSCM:
         return cls(labels, parts, settings)
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON; `load` reads it."""
-        from heterodag.scm.files import write_model
+        """Write the model as JSON; `load` reads it.
 
-        write_model(self.names, self.mechanisms, self.settings, Path(path))
+        Parameters
+        ----------
+        path : str or Path
+            The file, such as "model.json".
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> data = simulate(300, 3, random_state=1)
+        >>> HeteroscedasticSCM.from_dag(data.adjacency, data.X).save("model.json")
+        >>> HeteroscedasticSCM.load("model.json")
+        HeteroscedasticSCM of 3 variables with 3 edges: x1 -> x0, x1 -> x2, x2 -> x0
+        """
+        write_model(self.to_json(), Path(path))
+
+    def to_json(self) -> str:
+        """Return the text that `save` writes.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
+        return model_text(self.names, self.mechanisms, self.settings)
 
     @classmethod
     def load(cls, path: str | Path) -> HeteroscedasticSCM:
-        """Read a model that `save` wrote; a file that does not fit is refused with a sentence."""
-        from heterodag.scm.files import read_model
+        """Read a model that `save` wrote; a file that does not fit is refused with a sentence.
 
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        HeteroscedasticSCM
+            The same model.
+        """
         return cls(*read_model(Path(path)))
 
     def summary(self) -> pd.DataFrame:
-        """Return the mechanism of every variable: its parents, the form, which parents act by curves, and the noise."""
-        from heterodag.estimators.mechanisms import mechanism_table
+        """Return the mechanism of every variable.
 
+        Returns
+        -------
+        pandas.DataFrame
+            One row per variable: its parents, the form, which parents act by curves, and the noise.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> HeteroscedasticSCM.from_dag(chain, data.X).summary()[["variable", "parents", "noise"]]
+          variable parents   noise
+        0       x0          normal
+        1       x1      x0  normal
+        2       x2      x1  normal
+        """
         fits = [replace(m.fit, target=m.target, parents=m.parents) for m in self.mechanisms]
         return mechanism_table(fits, self.names, [2] * len(fits))[["variable", "parents", "form", "curves", "noise"]]
+
+    def strengths(self, X: Any) -> pd.DataFrame:
+        """Return how strong every edge is over the rows of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per edge, with the columns of `HOST.edges` for strengths. The share of the evidence is not among
+            them: it needs the models without each cause.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> strengths = HeteroscedasticSCM.from_dag(chain, data.X).strengths(data.X)
+        >>> strengths[["cause", "effect", "mean_effect", "spread_effect"]].round(1)
+          cause effect  mean_effect  spread_effect
+        0    x0     x1         -0.7            1.4
+        1    x1     x2          0.7            0.7
+        """
+        return strength_table(self.names, self.mechanisms, read_rows(X, self.names)[0])
+
+    def __repr__(self) -> str:
+        edges = [f"{self.names[i]} -> {self.names[j]}" for i, j in np.argwhere(self.adjacency)]
+        more = f" and {len(edges) - 8} more" if len(edges) > 8 else ""
+        listed = f": {', '.join(edges[:8])}{more}" if edges else ""
+        return f"HeteroscedasticSCM of {len(self.names)} variables with {len(edges)} edges{listed}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.summary().to_html()}"
 
     # --- sampling -------------------------------------------------------------------------------------------
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
-        """Draw n rows of the model."""
+        """Draw rows of the model.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        random_state : int, Generator or None
+            Seed.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n, d)
+            New rows.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> data = simulate(300, 3, random_state=1)
+        >>> HeteroscedasticSCM.from_dag(data.adjacency, data.X).sample(1000, random_state=0).shape
+        (1000, 3)
+        """
         return self.sample_do({}, n, random_state)
 
     def sample_do(self, do: Mapping[Any, Any], n: int, random_state: Any = None) -> pd.DataFrame:
@@ -182,6 +323,22 @@ class HeteroscedasticSCM:
         random_state : int, Generator or None
             The same seed gives the same noise whatever the intervention, so rows can be compared. Noise with a fitted
             density is made from the same normal numbers as normal noise.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n, d)
+            New rows.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> from heterodag.scm import Shift
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> rows = scm.sample_do({"x0": 1.0, "x1": Shift(2)}, 1000, random_state=0)
+        >>> rows["x0"].unique().tolist()
+        [1.0]
         """
         n, seed = check_integer("n", n, low=1), seed_sequence(random_state)
         actions = read_actions(do, self.names)
@@ -193,8 +350,26 @@ class HeteroscedasticSCM:
     def noise(self, rows: Any) -> pd.DataFrame:
         """Return the noise behind observed rows (abduction): their standardised residuals.
 
-        If the model holds, they are independent of each other and of the parents, and each has the distribution of its
-        mechanism's noise: standard normal, or the fitted density (`mechanisms[j].density`; mean about 0, variance about 1).
+        If the model holds, they are independent of each other and of the parents, and each has the distribution of
+        its mechanism's noise: standard normal, or the fitted density (`mechanisms[j].density`; mean about 0, variance
+        about 1).
+
+        Parameters
+        ----------
+        rows : table, or a mapping for one row
+            Values of all columns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One value per row and variable.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> data = simulate(500, 3, random_state=1)
+        >>> HeteroscedasticSCM.from_dag(data.adjacency, data.X).noise(data.X).std().round(1).tolist()
+        [1.0, 1.0, 1.0]
         """
         X, index = read_rows(rows, self.names)
         return self._frame(abduct(self.mechanisms, X), index)
@@ -213,6 +388,22 @@ class HeteroscedasticSCM:
             As in `sample_do`; `Set` and `Shift` also take one value per row.
         random_state : int, Generator or None
             Used by `Draw` only.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows as they would have been.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> row = {"x0": 0.0, "x1": 1.0, "x2": 2.0}
+        >>> scm.counterfactual(row, {"x1": 0.0}).round(1)  # x0, a cause of x1, keeps its value
+            x0   x1   x2
+        0  0.0  0.0  1.5
         """
         X, index = read_rows(rows, self.names)
         actions = read_actions(do, self.names)
@@ -226,6 +417,29 @@ class HeteroscedasticSCM:
         """Return the log density of every row, or of every row and variable given its parents.
 
         The sum over rows is the log-likelihood of the table; small values mark unusual rows.
+
+        Parameters
+        ----------
+        rows : table, or a mapping for one row
+            Values of all columns.
+        per_variable : bool, default=False
+            Whether to keep the variables apart.
+
+        Returns
+        -------
+        ndarray of shape (n,), or pandas.DataFrame of shape (n, d)
+            Log densities.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> data = simulate(500, 3, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(data.adjacency, data.X)
+        >>> rows = data.X[:3].copy()
+        >>> rows[1, 1] = 9.0  # far from what x1 ever was
+        >>> int(np.argmin(scm.log_likelihood(rows)))
+        1
         """
         X, index = read_rows(rows, self.names)
         parts = np.empty_like(X)
@@ -237,8 +451,34 @@ class HeteroscedasticSCM:
     def predict_interval(self, rows: Any, target: Any, level: float = 0.9) -> pd.DataFrame:
         """Return mean, sd and the central interval of a variable given its parents in each row.
 
-        `rows` needs the parents' columns only. The interval leaves out as much of the noise above as below, also where
-        its density is skewed. It covers the noise, not the error of the estimates.
+        The interval leaves out as much of the noise above as below, also where its density is skewed. It covers the
+        noise, not the error of the estimates.
+
+        Parameters
+        ----------
+        rows : table, or a mapping for one row
+            Values of the parents; other columns may be missing.
+        target : column
+            The variable.
+        level : float, default=0.9
+            How much of the noise the interval covers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per row: mean, sd, lower, upper.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> scm.predict_interval(pd.DataFrame({"x0": [-1.0, 1.0]}), "x1").round(1)
+           mean   sd  lower  upper
+        0   1.4  0.6    0.4    2.3
+        1  -1.6  1.6   -4.1    1.0
         """
         import pandas as pd
 
@@ -266,8 +506,8 @@ class HeteroscedasticSCM:
         quantiles : sequence of float
             Which quantiles.
         level : float
-            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the graph
-            and not of a fitted density's shape.
+            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the
+            graph and not of a fitted density's shape.
         n : int
             Simulated rows.
         random_state : int, Generator or None
@@ -277,14 +517,55 @@ class HeteroscedasticSCM:
         -------
         pandas.DataFrame
             One row per quantity: value, lower, upper.
-        """
-        import pandas as pd
 
-        question = self._question(target, quantiles)
-        main, changes = self._answers(question, [read_actions(do, self.names)], n, level, random_state)
-        half = half_width(changes[:, 0], level)
-        columns = {"value": main[0], "lower": main[0] - half, "upper": main[0] + half}
-        return pd.DataFrame(columns, index=question.quantities)
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> list(scm.describe_do({"x0": 1.0}, "x2", random_state=0).index)
+        ['mean', 'sd', 'variance', 'quantile 0.1', 'quantile 0.5', 'quantile 0.9']
+        """
+        options = {"level": level, "n": n, "random_state": random_state}
+        return described(self, question_about(self, target, quantiles), read_actions(do, self.names), options)
+
+    def contrast(
+        self, do: Mapping[Any, Any], target: Any, against: Mapping[Any, Any] | None = None, *,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9), level: float = 0.9, n: int = 10_000, random_state: Any = None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Return by how much an intervention changes a variable.
+
+        Parameters
+        ----------
+        do : mapping from columns to interventions
+            As in `sample_do`.
+        target : column
+            The variable that is looked at.
+        against : mapping from columns to interventions, optional
+            What to compare with; by default no intervention.
+        quantiles, level, n, random_state
+            As in `describe_do`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per quantity: before, after, their difference, and the interval (lower, upper) of the difference.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> scm.contrast({"x0": 1.0}, "x1", random_state=0).loc[["mean", "sd"]].round(1)
+              before  after  difference  lower  upper
+        mean    -0.1   -1.6        -1.5   -1.6   -1.4
+        sd       1.4    1.6         0.2    0.0    0.3
+        """
+        actions = [read_actions(against or {}, self.names), read_actions(do, self.names)]
+        options = {"level": level, "n": n, "random_state": random_state}
+        return contrasted(self, question_about(self, target, quantiles), actions, ("before", "after"), options)
 
     def effect(
         self, cause: Any, effect: Any, values: Sequence[float] | None = None, *,
@@ -304,21 +585,28 @@ class HeteroscedasticSCM:
         Returns
         -------
         pandas.DataFrame
-            One row per quantity: at_low, at_high, their difference, and the interval (lower, upper) of the difference.
-        """
-        import pandas as pd
+            One row per quantity: at_low, at_high, their difference, and the interval (lower, upper) of the
+            difference.
 
-        index, question = column_index("cause", cause, self.names), self._question(effect, quantiles)
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> scm.effect("x0", "x1", [0.0, 1.0], random_state=0).loc[["mean", "sd"], ["at_low", "at_high"]].round(1)
+              at_low  at_high
+        mean    -0.1     -1.6
+        sd       1.0      1.6
+        """
+        index, question = column_index("cause", cause, self.names), question_about(self, effect, quantiles)
         own = self.mechanisms[index]
         given = (own.location[-1], own.location[-1] + own.scale[-1]) if values is None else tuple(values)
         if len(given) != 2:
             raise ParameterError("values", "be two numbers, (low, high)", values)
         actions: list[Actions] = [{index: Set(check_number("values", value))} for value in given]
-        main, changes = self._answers(question, actions, n, level, random_state)
-        difference, half = main[1] - main[0], half_width(changes[:, 1] - changes[:, 0], level)
-        columns = {"at_low": main[0], "at_high": main[1], "difference": difference}
-        columns |= {"lower": difference - half, "upper": difference + half}
-        return pd.DataFrame(columns, index=question.quantities)
+        options = {"level": level, "n": n, "random_state": random_state}
+        return contrasted(self, question, actions, ("at_low", "at_high"), options)
 
     def attribute_spread(self, target: Any, n: int = 20_000, random_state: Any = None) -> pd.DataFrame:
         """Return where the spread of a variable comes from.
@@ -339,43 +627,31 @@ class HeteroscedasticSCM:
             that comes from the noise of that variable, `share` the same in proportion: Shapley values, which add up.
             `log_spread` (parents only) is the share of the parent in the movements of the log of the target's
             conditional standard deviation. `heterodag.scm.attribution` has the definitions.
+
+        Examples
+        --------
+        >>> from heterodag import HeteroscedasticSCM, simulate
+        >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        >>> data = simulate(500, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+        >>> scm = HeteroscedasticSCM.from_dag(chain, data.X)
+        >>> scm.attribute_spread("x2", random_state=0)["share"].round(2)
+        x0    0.25
+        x1    0.28
+        x2    0.46
+        Name: share, dtype: float64
         """
-        import pandas as pd
-
-        n, seed = check_integer("n", n, low=2), seed_sequence(random_state)
-        question = self._question(target, ())
-        with single_threaded():
-            parts, total = variance_shares(self.mechanisms, question.order, n, seed)
-        mechanism = self.mechanisms[question.target]
-        noise = draw_noise(self.mechanisms, n, stream(seed, 0))
-        X = propagate(self.mechanisms, question.order, noise, {}, seed)
-        log_spread = dict(
-            zip(mechanism.parents, log_spread_shares(mechanism, X[:, list(mechanism.parents)]), strict=True)
-        )
-        return pd.DataFrame(
-            {"variance": parts, "share": parts / total, "log_spread": [log_spread.get(j, np.nan) for j in question.order]},
-            index=[self.names[j] for j in question.order],
-        )  # fmt: skip
-
-    def _question(self, target: Any, quantiles: Sequence[float]) -> Question:
-        index = column_index("target", target, self.names)
-        wanted = tuple(check_number("quantiles", q, low=0.0, high=1.0) for q in quantiles)
-        above = ancestors(self.adjacency)[index]
-        return Question(index, (*(int(j) for j in self.order if above[j]), index), wanted)
-
-    def _answers(
-        self, question: Question, actions: list[Actions], n: int, level: float, random_state: Any
-    ) -> tuple[Array, Array]:
-        check_number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
-        n, seed = check_integer("n", n, low=2), seed_sequence(random_state)
-        noise = draw_noise(self.mechanisms, n, stream(seed, 0))
-        with single_threaded():
-            return answers(self.mechanisms, question, noise, actions, seed)
+        return attributed(self, target, n, random_state)
 
     # --- other tools ----------------------------------------------------------------------------------------
 
     def to_networkx(self) -> nx.DiGraph:
-        """Return the graph with the column names as nodes."""
+        """Return the graph for networkx.
+
+        Returns
+        -------
+        networkx.DiGraph
+            The column names are the nodes.
+        """
         import networkx as nx
 
         graph = nx.DiGraph()
@@ -384,7 +660,13 @@ class HeteroscedasticSCM:
         return graph
 
     def to_dowhy(self) -> Any:
-        """Return a `dowhy.gcm.InvertibleStructuralCausalModel` whose mechanisms are these (extra: dowhy)."""
+        """Return the model for DoWhy (needs the extra `dowhy`).
+
+        Returns
+        -------
+        dowhy.gcm.InvertibleStructuralCausalModel
+            With the mechanisms of this model.
+        """
         from heterodag.scm.dowhy_model import dowhy_model
 
         return dowhy_model(self)

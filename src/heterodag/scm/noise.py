@@ -15,10 +15,18 @@ from scipy.special import ndtr, ndtri
 from heterodag.core.densities import Density
 from heterodag.core.gaussian import Array
 
+#: Probabilities are held this far from 0 and 1 before they become normal numbers.
+_TINY = 1e-12
+
 
 def from_normal(noise: Density | None, normal: Array) -> Array:
     """Return noise made from standard normal numbers; these themselves if it is normal."""
     return normal if noise is None else noise.quantile(ndtr(normal))
+
+
+def to_normal(noise: Density | None, values: Array) -> Array:
+    """Return noise as standard normal numbers: the inverse of `from_normal`."""
+    return values if noise is None else np.asarray(ndtri(np.clip(noise.cdf(values), _TINY, 1.0 - _TINY)))
 
 
 def mean_and_sd(noise: Density | None, mu: Array, sigma: Array) -> tuple[Array, Array]:

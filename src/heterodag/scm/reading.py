@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency, as_adjacency
 from heterodag.errors import DataError, ParameterError
-from heterodag.io.inputs import read_data
+from heterodag.io.inputs import column_name, read_data
 from heterodag.knowledge.interventions import Told, read_interventions
 
 
@@ -20,7 +20,7 @@ def read_names(given: Any, found: list[str]) -> list[str]:
     """Return the names of the columns: those given, or those found in the table."""
     if given is None:
         return found
-    names = [str(name) for name in given]
+    names = [column_name(name) for name in given]
     if len(names) != len(found) or len(set(names)) < len(names):
         raise ParameterError("names", f"be {len(found)} different names, one per column", names)
     return names

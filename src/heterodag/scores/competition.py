@@ -32,7 +32,7 @@ from heterodag.scores.smooth import ASKED, JOIN, Batch, Fitted, basis_width, fas
 _MOVING = 10.0
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
-#: Models are fitted together if the largest has at most so many times the basis columns of the smallest.
+#: Models are fitted together if the largest has at most this many times the basis columns of the smallest.
 _SIMILAR = 1.5
 
 
@@ -151,7 +151,7 @@ def _add_curves(rivals: _Rivals, batch: Batch, starts: Sequence[Fit | None], lin
 def _designs(
     batch: Batch, starts: Sequence[Fit | None], some: Index, widths: Index
 ) -> Iterator[tuple[Batch, list[int]]]:
-    """Yield designs of some models with so many basis columns (models, parents), those of similar size together."""
+    """Yield designs of some models, those of similar size together; `widths` (models, parents) count basis columns."""
     left = some[np.argsort(widths[some].sum(axis=1), kind="stable")]
     while len(left):
         size = widths[left].sum(axis=1)

@@ -53,9 +53,9 @@ _FIRST_STRENGTH = 0.1
 #: Predicted gain in mean log-likelihood and factor of strengths at which a fit ends.
 _UNTIL = {Effort.ROUND: (1e-4, 3.0), Effort.SEARCH: (1e-6, 1.5), Effort.FINAL: (1e-6, 1.5)}
 _MAX_ITERATIONS = 400
-#: With more rows than this, new curves are first fitted on a sample of so many.
+#: With more rows than this, new curves are first fitted on a sample of this size, to this tolerance.
 _COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
-#: A curve's score counts from this many standard deviations above chance, so many nats for each.
+#: A curve's score counts from this many standard deviations above chance, and by this many nats per deviation.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
 #: Models that travel to a worker together; the bases of a table are found once for all of them.
 _TOGETHER = 4

@@ -23,7 +23,7 @@ from heterodag.runtime.work import Work
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 
-#: Residuals are served so many numbers at a time.
+#: Residuals are computed in batches of at most this many numbers.
 _RESIDUAL_FLOATS = 2**19
 #: Tables of the rows of single targets are kept while they hold no more numbers than this together.
 _KEPT_FLOATS = 2**26
@@ -139,7 +139,7 @@ class LocalScores:
         return found
 
     def sample(self, rows: int) -> LocalScores:
-        """Return the scores on so many rows, evenly spread; these ones if the table has no more.
+        """Return the scores on a sample of evenly spaced rows; these scores if the table has no more rows.
 
         Of rare conditions a few rows more are kept (`Experiments.sample_rows`).
         Samples of one table know of each other: a fit starts from the same model on the next fewer rows.

@@ -26,11 +26,11 @@ _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
 #: Curves are fitted when their scores, after lines, exceed chance by this many standard deviations.
 ASKED = 3.0
-#: In a model that gets curves, parents get them from so many standard deviations; the others stay lines.
+#: In a model that gets curves, parents get them if their own score exceeds chance by this many standard deviations.
 JOIN = 1.0
 #: The same for waves faster than the narrow basis has.
 FAST = 5.0
-#: A new parent's curves count from this many standard deviations above chance, so many nats for each.
+#: A new parent's curves count from this many standard deviations above chance, and by this many nats per deviation.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
 #: Curves with fewer effective coefficients than this in either predictor are lines.
 _FLAT = 0.2
@@ -69,7 +69,7 @@ class Fitted:
         return [(h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))]
 
     def full(self, widths: Index) -> Mask:
-        """Return (models, parents) whether a parent's curves take nearly all of their basis columns, so many each."""
+        """Return (models, parents) whether a parent's curves take nearly all of their `widths` basis columns."""
         edf = np.array([np.zeros(widths.shape[1]) if fit.edf is None else fit.edf.max(axis=0) for fit in self.fits])
         return np.asarray((widths > 1) & (edf > FULL * (widths - 1)))
 

@@ -72,6 +72,13 @@ class SimulatedData:
         `random_state` if it was a whole number.
     interventions : ndarray of shape (n, d), bool, or None
         The cells that were set or shifted; what was set has its value as `mean` and a `scale` of 0.
+
+    Examples
+    --------
+    >>> from heterodag import simulate
+    >>> data = simulate(200, 3, random_state=1)
+    >>> bool((data.X == data.mean + data.scale * data.noise).all())
+    True
     """
 
     X: FloatArray
@@ -93,7 +100,19 @@ class SimulatedData:
         return [f"x{column}" for column in range(self.X.shape[1])]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the observations as a pandas DataFrame with the columns x0, x1, ... ."""
+        """Return the observations as a table.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n, d)
+            With the columns x0, x1, ... .
+
+        Examples
+        --------
+        >>> from heterodag import simulate
+        >>> list(simulate(200, 3, random_state=1).to_frame().columns)
+        ['x0', 'x1', 'x2']
+        """
         import pandas as pd
 
         return pd.DataFrame(self.X, columns=self.feature_names)
@@ -186,10 +205,17 @@ def simulate(
 
     Examples
     --------
-    >>> from heterodag.simulation import simulate
+    >>> from heterodag import simulate
     >>> data = simulate(500, 10, graph="SF", degree=2, random_state=1)
     >>> data.X.shape, int(data.adjacency.sum())
     ((500, 10), 16)
+
+    Straight lines for mean and spread, skewed noise, and a graph of your own:
+
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> data = simulate(500, 3, mechanism="straight", spread="straight", noise="exponential", adjacency=chain)
+    >>> data.order
+    array([0, 1, 2])
     """
     rows, columns = check_integer("n", n, low=2), check_integer("d", d, low=1)
     kind = _check_kind(mechanism, spread, version)
@@ -258,6 +284,15 @@ def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: See
     Deviations from the paper's text, as in its published generator: ER-k has exactly k d edges, where the
     text has an expected in-degree of k; SF-k starts from a star on k + 1 nodes, where the text starts with k
     nodes, and so has k (d - k) edges.
+
+    Examples
+    --------
+    >>> from heterodag import simulate_graph
+    >>> simulate_graph(4, graph="SF", degree=1, random_state=1)
+    array([[0, 0, 0, 0],
+           [0, 0, 1, 1],
+           [1, 0, 0, 0],
+           [0, 0, 0, 0]], dtype=int8)
     """
     return _random_graph(check_integer("d", d, low=1), graph, degree, _streams(random_state)[0])
 

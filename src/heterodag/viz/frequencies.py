@@ -24,13 +24,19 @@ def plot_frequencies(adjacency: Any, frequencies: Any, names: Sequence[str], ax:
         The graph, and the share of resamples with the edge i -> j.
     names : sequence of str
         Labels.
-    ax : matplotlib Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
-    matplotlib Axes
+    matplotlib.axes.Axes
         The drawing; ``ax.figure`` is its figure.
+
+    Examples
+    --------
+    >>> from heterodag.viz import plot_frequencies
+    >>> ax = plot_frequencies([[0, 1], [0, 0]], [[0, 0.93], [0.05, 0]], names=["dose", "response"])
+    >>> ax.figure.savefig("frequencies.png")
     """
     shares = np.asarray(frequencies, dtype=np.float64)
     ax, layout = draw_dag(adjacency, names, lambda edge: float(shares[edge]), ax, row_height=1.1)

@@ -15,6 +15,7 @@ import numpy as np
 from heterodag.errors import ParameterError
 from heterodag.viz.directions import UNKNOWN, Directions
 from heterodag.viz.layout import GraphLayout, bezier, layered_layout
+from heterodag.viz.names import shorten
 from heterodag.viz.summaries import edge_strength, normal_quantiles, rounds
 
 if TYPE_CHECKING:
@@ -37,13 +38,19 @@ def plot_graph(model_or_adjacency: Any, names: Sequence[str] | None = None, ax: 
         is open (``open_`` of the model) is dashed and has no arrowhead.
     names : sequence of str, optional
         Labels in place of the model's own, or of x0, x1, ... .
-    ax : matplotlib Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
-    matplotlib Axes
+    matplotlib.axes.Axes
         The drawing; ``ax.figure`` is its figure.
+
+    Examples
+    --------
+    >>> from heterodag.viz import plot_graph
+    >>> ax = plot_graph([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["gene", "protein", "growth"])
+    >>> ax.figure.savefig("graph.svg")
     """
     model = model_or_adjacency
     adjacency = np.asarray(getattr(model, "adjacency_", model))
@@ -111,9 +118,9 @@ def _draw_arrow(ax: Axes, route: Any, strength: float, is_open: bool) -> None:
 
 
 def _draw_node(ax: Axes, x: float, y: float, label: str) -> None:
-    shown = label if len(label) <= 16 else label[:15] + "…"
     box = {"boxstyle": "round,pad=0.35", "facecolor": _NODE, "edgecolor": _EDGE, "linewidth": 0.8}
     # A dollar sign in a column name is not mathematics.
+    shown = shorten(label, 16)
     ax.text(x, y, shown, ha="center", va="center", fontsize=9, bbox=box, zorder=3, color="black", parse_math=False)
 
 
@@ -124,13 +131,20 @@ def plot_scores(model: Any, ax: Axes | None = None) -> Axes:
     ----------
     model : fitted estimator
         It must have ``scores_``.
-    ax : matplotlib Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
-    matplotlib Axes
+    matplotlib.axes.Axes
         A round in which the next point is near the top was a close call.
+
+    Examples
+    --------
+    >>> from heterodag import HOST, simulate
+    >>> from heterodag.viz import plot_scores
+    >>> plot_scores(HOST().fit(simulate(300, 3, random_state=1).to_frame())).get_xlabel()
+    'round'
     """
     if getattr(model, "scores_", None) is None:
         raise ParameterError("model", "be fitted and have scores_", type(model).__name__)
@@ -177,8 +191,17 @@ def plot_qq(model: Any, X: Any, max_panels: int = MAX_PANELS) -> Figure:
 
     Returns
     -------
-    matplotlib Figure
+    matplotlib.figure.Figure
         One panel per variable, in the learned order.
+
+    Examples
+    --------
+    >>> from heterodag import HOST, simulate
+    >>> from heterodag.viz import plot_qq
+    >>> table = simulate(300, 3, random_state=1).to_frame()
+    >>> figure = plot_qq(HOST().fit(table), table)
+    >>> [panel.get_title() for panel in figure.axes]
+    ['x1', 'x2', 'x0']
     """
     from matplotlib.figure import Figure
 

@@ -1,0 +1,33 @@
+"""What experimental conditions act on, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heterodag.independence.recover import DAGResult
+from heterodag.knowledge import Study
+from heterodag.scores.local import LocalScores, parents_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def target_table(scores: LocalScores, graph: DAGResult, study: Study) -> pd.DataFrame:
+    """Return what every condition acts on: one row per condition and variable that it may act on.
+
+    The evidence is the fall of the variable's loss between the models without and with the condition, given its parents.
+    """
+    import pandas as pd
+
+    rows = []
+    for column, context in enumerate(study.contexts, start=study.d):
+        for j in range(study.d) if context.targets is None else context.targets:
+            parents = set(parents_of(graph.adjacency[:, j]))
+            keys = [(j, tuple(sorted(some))) for some in (parents - {column}, parents | {column})]
+            nats = max(scores.fits(keys)[0].loss - scores.fits(keys)[1].loss, 0.0)
+            kind = "unknown" if context.targets is None else "shift"
+            acts = bool(graph.adjacency[column, j])
+            rows.append((context.condition, study.labels[j], kind, float(np.exp(-nats)), nats, acts))
+    return pd.DataFrame(rows, columns=["condition", "variable", "kind", "pvalue", "nats", "acts"])

@@ -1,0 +1,80 @@
+"""Is a graph better than chance? The same drawing with its names shuffled is scored again and again.
+
+If the names stand at random in the drawing, all shuffles are as likely as the graph itself, and the share of them that
+score at least as well is an exact p-value (a permutation test). A shuffle can return the very same graph (a graph without
+edges does so always); it scores as well, and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.graph import Adjacency
+from heterodag.graphcheck.graph_scores import GraphScores
+from heterodag.scores.fit import Effort
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffles:
+    """The scores of a graph and of shuffled ones on the same rows.
+
+    Attributes
+    ----------
+    own : score of the graph (nats, less is better).
+    empty : score of the graph without edges.
+    scores : scores of the shuffled graphs.
+    same : how many shuffles gave back the same graph.
+    every : whether these are all possible shuffles, each once, so that the p-value has no chance in it.
+    rows : rows that were used.
+    """
+
+    own: float
+    empty: float
+    scores: Array
+    same: int
+    every: bool
+    rows: int
+
+    @property
+    def as_good(self) -> int:
+        """How many shuffles are at least as good as the graph."""
+        return int((self.scores <= self.own + 1e-9 * abs(self.own)).sum())
+
+    @property
+    def pvalue(self) -> float:
+        """Share of shuffles that are at least as good; the graph itself counts as one unless it is among them."""
+        return self.as_good / len(self.scores) if self.every else (1 + self.as_good) / (1 + len(self.scores))
+
+    @property
+    def smallest(self) -> float:
+        """The smallest p-value that this graph could have got."""
+        return self.same / len(self.scores) if self.every else (1 + self.same) / (1 + len(self.scores))
+
+
+def shuffled(
+    graph: GraphScores, adjacency: Adjacency, labels: Sequence[str], most: int, seed: np.random.SeedSequence
+) -> Shuffles:
+    """Score shuffles of a graph: all of them if there are no more than `most`, else that many at random."""
+    d = len(adjacency)
+    every = factorial(d) <= most
+    rng = np.random.default_rng(seed)
+    orders = np.array(list(permutations(range(d)))) if every else np.array([rng.permutation(d) for _ in range(most)])
+    # Shuffle the sorted names: which shuffles are drawn then does not depend on the order of the columns.
+    ranked = np.argsort(np.array(labels), kind="stable")
+    graphs = [_renamed(adjacency, ranked, order) for order in orders]
+    own, empty, *others = graph.totals([adjacency, np.zeros_like(adjacency), *graphs], Effort.SEARCH)
+    same = sum(np.array_equal(other, adjacency) for other in graphs)
+    return Shuffles(own, empty, np.array(others), same, every, graph.scores.n_rows)
+
+
+def _renamed(adjacency: Adjacency, ranked: Index, order: Index) -> Adjacency:
+    """Return the graph in which the variable of rank k takes the place of that of rank `order[k]`."""
+    place = np.empty(len(order), dtype=np.intp)
+    place[ranked] = ranked[order]
+    return adjacency[np.ix_(place, place)]
