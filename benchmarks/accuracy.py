@@ -24,20 +24,49 @@ from joblib import Parallel, delayed
 from heterodag import causal_order, load_sachs, metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.core.normality import shapiro_wilk
+from pages import FORMER as FORMER_DEFAULT
+from pages import prose, rows_in
 from rows import FORMER
 
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 FIRST_SEED = 10_000
 RESULTS = Path(__file__).parent / "results"
-HEAD = """# Accuracy
+LEAD = """# Accuracy on the paper's kind of data
 
-HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
+How many errors does HOST's order make, and how well does its edge test tell true edges from absent ones? The
+tables are simulated as in the paper: causes move both mean and spread. Without refinement, the order makes
+{text:.0f} % of the errors of a plain sort by normality at 500 rows ({code:.0f} % with the generator of the
+authors' code). On the authors' own data sets it makes fewer errors than their script in {won} of {settings}
+settings.
 
-Made by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows in benchmarks/results, which
-`python benchmarks/accuracy.py order sachs edges` makes (`reference` needs the authors' data sets). Generator `text`
-follows the paper's words, `code` the authors' published code; see `simulate`. Constants were compared on seeds below
-1000. The tables of `order` were also made at ridge strengths 0.3 and 0.1 before the present rule, between the two, was
-settled; read them as such."""
+{former} Orders without refinement (`refine=False`) are the paper's.
+
+- The main measures are {order_divergence} and the {shd}.
+- *Generator*: `text` follows the paper's words, `code` the authors' published code (see `simulate`).
+- *Sort by marginal W*: the column that looks most normal comes first. It needs no model.
+- *Graphs*: ER is Erdős-Rényi, SF is scale-free; the number is the average number of edges per column.
+
+Written by `python benchmarks/accuracy.py --out docs/accuracy.md` from the rows {files}. `python
+benchmarks/accuracy.py order sachs edges` makes these rows; `reference` needs the authors' data sets. Constants
+were chosen on seeds below 1000. One caution: the tables of `order` were run with two other ridge strengths (0.3
+and 0.1) before the present rule, which lies between them, was settled."""
+
+
+def lead(rows):
+    """Return the top of the page, with the figures of the stored rows."""
+
+    def ratio(version):
+        some = [r for r in rows["order"] if r["version"] == version and r["n"] == 500]
+        return 100 * sum(r["host"] for r in some) / sum(r["marginal_w"] for r in some)
+
+    sums = {}
+    for r in rows["reference"]:
+        ours, theirs = sums.get((r["n"], r["graph"]), (0, 0))
+        sums[r["n"], r["graph"]] = ours + r["host"], theirs + r["script"]
+    return prose(
+        LEAD, text=ratio("text"), code=ratio("code"), won=sum(a < b for a, b in sums.values()), settings=len(sums),
+        former=FORMER_DEFAULT, files=rows_in(*(f"accuracy_{part}.csv" for part in PARTS)),
+    )  # fmt: skip
 
 
 def marginal_sort(X):
@@ -65,7 +94,8 @@ def order_part(args):
 
 
 def order_lines(rows):
-    lines = ["## Order divergence, d = 10, `refine=False`", ""]
+    lines = ["## The order, 10 columns, without refinement", ""]
+    lines += ["Mean order divergence per table: true edges that point against the order. Fewer is better.", ""]
     lines += ["| generator | n | graphs | HOST | sort by marginal W | ratio |", "|---|---|---|---|---|---|"]
     for version in ("text", "code"):
         for n in (500, 5000):
@@ -95,11 +125,17 @@ def sachs_part(args):
 
 
 def sachs_lines(rows):
-    lines = ["## Sachs, ten subsamples of 700 rows, raw values, `refine=False`", ""]
+    lines = ["## Real cells (Sachs), without refinement", ""]
+    lines += [
+        "Ten subsamples of 700 rows, raw values, compared with the consensus graph of 17 edges. The SHD is given for",
+        "four edge tests on the same order.",
+        "",
+    ]
     lines += ["| measure | mean | standard error |", "|---|---|---|"]
     for key in list(rows[0])[1:]:
         values = np.array([r[key] for r in rows], dtype=float)
-        lines.append(f"| {key} | {values.mean():.1f} | {values.std(ddof=1) / np.sqrt(10):.2f} |")
+        name = key.replace("_", " ").replace("shd", "SHD,")
+        lines.append(f"| {name} | {values.mean():.1f} | {values.std(ddof=1) / np.sqrt(10):.2f} |")
     return lines
 
 
@@ -124,7 +160,8 @@ def edges_part(args):
 
 
 def edges_lines(rows):
-    lines = ["## Edge test `likelihood-full`, true order, d = 10", ""]
+    lines = ["## The edge test `likelihood-full`, given a true order, 10 columns", ""]
+    lines += ["Level: share of absent edges that are drawn. Power: share of true edges that are found.", ""]
     lines += ["| generator | n | null pairs | level 0.05 | level 0.001 | edges | power 0.001 |", "|---|" + "---|" * 6]
     for version in ("text", "code"):
         for n in (500, 3000):
@@ -158,7 +195,8 @@ def reference_part(args):
 
 
 def reference_lines(rows):
-    lines = ["## The authors' data sets, d = 10, linear: order divergence summed over seeds", ""]
+    lines = ["## The authors' data sets, 10 columns, linear, without refinement", ""]
+    lines += ["Order divergence, summed over the data sets of a line.", ""]
     lines += ["| n | graphs | HOST | authors' script |", "|---|---|---|---|"]
     for n, graph in sorted({(r["n"], r["graph"]) for r in rows}):
         some = [r for r in rows if r["n"] == n and r["graph"] == graph]
@@ -203,6 +241,14 @@ def _number(text):
         return text
 
 
+def page():
+    rows = {part: stored(part) for part in PARTS}
+    lines = [lead(rows), ""]
+    for part, (_, summarize) in PARTS.items():
+        lines += [*summarize(rows[part]), ""]
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help="of: " + ", ".join(PARTS))
@@ -218,11 +264,7 @@ def main():
         store(part, rows)
         print("\n".join(summarize(rows)), "\n", flush=True)
     if args.out:
-        text = [*HEAD.splitlines(), ""]
-        for part, (_, summarize) in PARTS.items():
-            if rows := stored(part):
-                text += [*summarize(rows), ""]
-        args.out.write_text("\n".join(text))
+        args.out.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -235,10 +235,13 @@ def main():
     for part in options.parts:
         {"run": run, "wide": wide}[part](options)
     if not options.parts:
-        from alternatives_page import page
+        from alternatives_page import page, tables_page
 
-        text = page(read(options.results / "alternatives.csv"), read(options.results / "alternatives_wide.csv"))
-        options.out.write_text(text, encoding="utf-8")
+        rows = read(options.results / "alternatives.csv")
+        options.out.write_text(page(rows, read(options.results / "alternatives_wide.csv")), encoding="utf-8")
+        for n in sorted({int(row["n"]) for row in rows}):
+            path = options.out.parent / "results" / f"alternatives-{n}.md"
+            path.write_text(tables_page(rows, n), encoding="utf-8")
 
 
 if __name__ == "__main__":

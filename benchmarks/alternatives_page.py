@@ -3,6 +3,7 @@
 import numpy as np
 
 from families import FAMILIES, GRAPHS
+from pages import FORMER, prose, rows_in
 
 #: Method -> where it comes from, in the order of the tables.
 PACKAGES = {
@@ -20,31 +21,45 @@ PACKAGES = {
 PER_EDGE = ("divergence", "shd", "undirected")
 HEAD = """# HOST beside other packages
 
-HOST here means the former default, `HOST(parametrization="linear", form="natural", noise="gaussian")`.
-What `HOST()` does now on such data is on [another page](worlds.md).
+Which method should you use on which data? We ran the *former default* of HOST, DirectLiNGAM (lingam), PC and GES
+(causal-learn), NOTEARS (gcastle) and heterodag's own rivals on five kinds of simulated tables. The former default
+is by far the best where the spread moves with the causes, and the wrong tool where it does not: there DirectLiNGAM
+or CAM win, or, if everything is linear and Gaussian, GES and PC say which directions are open.
 
-The last section, on 100 columns, was made before the engine of the unreleased version (see the changelog); its figures of
-HOST() and `causal_order` may differ now. The seconds of heterodag's methods were taken on another day than
-those of the other packages.
+{former} There the current default has the fewest errors, or nearly, on data of all these kinds. The last section,
+on 100 columns, is older than the present fitting engine (see the changelog). Seconds of heterodag's methods were
+taken on another day than those of the other packages."""
+HOW = """\
+## How it was measured
 
-Made by `python benchmarks/alternatives.py` from the rows in benchmarks/results, which the same command with `run` and
-`wide` makes; its first lines say how each package gets an environment of its own. Tables of 10 columns on ER-1, ER-2
-(10 and 20 edges), SF-1, SF-2 (9 and 16), seeds from 30000. Only the first two kinds of table fit what HOST assumes.
+Tables of 10 columns on graphs ER-1, ER-2 (10 and 20 edges), SF-1, SF-2 (9 and 16), seeds from 30000. Only the
+first two kinds of table fit what the former default assumes. Numbers of tables differ where a method is slow; the
+four graphs are in equal numbers everywhere.
 
-**Every column is scaled to variance 1 for every method.** Raw variances of simulated tables grow along the causal order and
-give it away; units of real data do not. VarSort, EqVar and NPVar live on raw variances, and NOTEARS in part: without them
-VarSort knows nothing and is a measure of chance. All methods run with their own defaults ("HOST, paper's order" is
-`HOST(refine=False, selection="likelihood-full")`; PC tests partial correlations at 0.05, GES uses BIC).
+**Every column is scaled to variance 1 for every method.** Raw variances of simulated tables grow along the causal
+order and give it away; units of real data do not. VarSort, EqVar and NPVar depend on raw variances, and NOTEARS in
+part. Without them VarSort knows nothing and shows what chance gives.
 
+All methods run with their own defaults. "HOST, paper's order" is `HOST(refine=False,
+selection="likelihood-full")`; PC tests partial correlations at 0.05, GES uses BIC.
+
+Written by `python benchmarks/alternatives.py` from {files}; the same command with `run` and `wide` makes the rows,
+and its first lines say how each package gets an environment of its own."""
+MEASURES = """\
 - *Order divergence*: share of true edges against the order; 0.5 is chance. PC, GES and NOTEARS have no order.
-- *SHD*: structural Hamming distance per true edge; the empty graph has 1. PC and GES leave edges undirected, and each
-  counts as right if the two columns are joined in truth: their SHD is the best case. *Undirected*: how many, per true edge.
-- *Skeleton F1*: of which columns are joined, whatever the direction; 1 is best.
-- *Seconds*: median processor time of a fit on one core, imports left out. The machine was busy, and not equally so for all
-  methods: read them as orders of magnitude.
-- *Warned*: share of tables on which HOST said that they do not look like its model. *Failed*: errors and time limits.
+- *SHD*: structural Hamming distance per true edge; the empty graph has 1. PC and GES leave edges undirected. Each
+  of these counts as right if the two columns are joined in truth, so their SHD is the best case. *Undirected*: how
+  many, per true edge.
+- *Skeleton F1*: are the right columns joined, whatever the direction? 1 is best.
+- *Seconds*: median processor time of a fit on one core, without imports. The machine was busy, and not equally so
+  for all methods: take them as orders of magnitude.
+- *Warned*: share of tables on which HOST said that they do not look like its model. *Failed*: errors and time
+  limits."""
+TABLES_HEAD = """# HOST beside other packages: tables of {n} rows
 
-Numbers of tables differ where a method is slow; four graphs in equal numbers everywhere."""
+All figures behind [HOST beside other packages](../alternatives.md) for tables of {n} rows. "HOST" is the former
+default, `HOST(parametrization="linear", form="natural", noise="gaussian")`. Written by `python
+benchmarks/alternatives.py` from [alternatives.csv](../../benchmarks/results/alternatives.csv)."""
 #: Which method to use on each family.
 ADVICE = {
     "text": "`HOST()`",
@@ -54,20 +69,18 @@ ADVICE = {
     "nonlinear-gaussian": "`CAM()`",
 }
 LOSSES = """\
-**Where HOST loses.** When causes move only the mean, HOST is the wrong tool. With linear effects and noise that is not
-Gaussian its order is no better than chance: use DirectLiNGAM, which is nearly perfect there. With curved effects and
-Gaussian noise use CAM. With linear effects and Gaussian noise no method can know the directions: HOST finds which columns
-are joined and by SHD is level with GES at its best case, but it draws every arrow, many of them reversed; use GES or PC,
-which say which arrows are open. On data whose spread does move, the roles change: DirectLiNGAM, PC and GES do worse there
-than a graph without edges.
+**Where the former default loses.** When causes move only the mean, it is the wrong tool. With linear effects and
+noise that is not Gaussian its order is no better than chance: use DirectLiNGAM, which is nearly perfect there.
+With curved effects and Gaussian noise use CAM. With linear effects and Gaussian noise no method can know the
+directions. HOST finds which columns are joined, and its SHD is level with the best case of GES. But it draws every
+arrow, many of them reversed; GES and PC say which arrows are open. On data whose spread does move, the roles
+change: DirectLiNGAM, PC and GES do worse there than a graph without edges.
 
-HOST warns that a table does not look like its model (`AssumptionWarning`), but not always, so silence proves nothing.
-Tables of {n} rows with a warning:"""
-
-
+HOST warns that a table does not look like its model (`AssumptionWarning`), but not always: no warning proves
+nothing. Tables of {n} rows with a warning:"""
 COMPARED = """\
-The other method named is the one of lowest SHD on the tables it shares with HOST (the paper's order aside), ± one
-standard error of the difference; "level" means less than two."""
+The other method named is the one with the lowest {shd} on the tables it shares with HOST (the paper's order
+aside), ± one standard error of the difference; "level" means less than two standard errors."""
 
 
 def number(row, key):
@@ -146,7 +159,7 @@ def verdict(rows, family, n):
 def summary(rows):
     """Return the table of verdicts and the advice in words."""
     sizes = sorted({int(row["n"]) for row in rows})
-    heads = ["data", *(f"SHD at n = {n}" for n in sizes), "use"]
+    heads = ["data", *(f"SHD at n = {n}" for n in sizes), "best of these"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for family, (heading, _) in FAMILIES.items():
         cells = [heading, *(verdict(rows, family, n) for n in sizes), ADVICE.get(family, "")]
@@ -186,18 +199,52 @@ def factor(slow, row):
     return f"{'more than ' if stopped else ''}{times:.0f} times as long"
 
 
-def page(rows, wide):
-    lines = [HEAD, "", "## In short", "", *summary(rows), "", COMPARED, ""]
-    smallest = min(int(row["n"]) for row in rows)
-    lines += [LOSSES.format(n=smallest), "", *warnings_of(rows, smallest)]
+def overview(rows, n):
+    """Return the lines of a table of SHD per true edge, one method a line and one kind of data a column."""
+    lines = [
+        f"| method | {' | '.join(heading for heading, _ in FAMILIES.values())} |",
+        "|---|" + "---:|" * len(FAMILIES),
+    ]
+    for method in PACKAGES:
+        found = [[r for r in chosen(rows, family, n, method) if not r["error"]] for family in FAMILIES]
+        lines.append(f"| {method} | {' | '.join(text(per_edge(some, 'shd')) for some in found)} |")
+    return lines
+
+
+def tables_page(rows, n):
+    """Return the page with all figures of one number of rows."""
+    lines = [prose(TABLES_HEAD, n=n), "", prose(MEASURES)]
     for family, (heading, description) in FAMILIES.items():
-        lines += ["", f"## {heading}", "", f"{description[0].upper()}{description[1:]}."]
-        for n in sorted({int(row["n"]) for row in rows if row["family"] == family}):
-            lines += ["", f"n = {n}:", "", *table_of(rows, family, n)]
+        lines += [
+            "",
+            f"## {heading}",
+            "",
+            f"{description[0].upper()}{description[1:]}.",
+            "",
+            *table_of(rows, family, n),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def page(rows, wide):
+    sizes = sorted({int(row["n"]) for row in rows})
+    links = " and ".join(f"[{n} rows](results/alternatives-{n}.md)" for n in sizes)
+    files = rows_in("alternatives.csv", "alternatives_wide.csv")
+    lines = [prose(HEAD, former=FORMER), "", "## In short", "", *summary(rows), "", prose(COMPARED), ""]
+    lines += [
+        prose(LOSSES, n=sizes[0]),
+        "",
+        *warnings_of(rows, sizes[0]),
+        "",
+        f"## SHD per true edge, {sizes[0]} rows",
+        "",
+    ]
+    lines += [*overview(rows, sizes[0]), "", f"All measures of all methods: tables of {links}.", ""]
+    lines += [prose(HOW, files=files), "", prose(MEASURES)]
     if wide:
         about = (
             f"One table of {wide[0]['d']} columns and {wide[0]['n']} rows, ER-1, the paper's simulation (`text`), "
-            "in one run in lingam's environment."
+            "in one run in lingam's environment. Order divergence and SHD are per true edge."
         )
-        lines += ["", "## Time at 100 columns", "", about, "", *wide_section(wide)]
+        lines += ["", "## Time at 100 columns", "", prose(about), "", *wide_section(wide)]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""How often is an arrow with so many nats right? `python benchmarks/directions.py [run]`.
+"""How often is an arrow right, given its evidence in nats? `python benchmarks/directions.py [run]`.
 
 `run` fits HOST() to the worlds of benchmarks/worlds.py, on seeds that nothing was chosen on, and stores one row per learned
 edge in benchmarks/results/directions.csv; what is there is not run again. Without it, only docs/directions.md is made from
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pages import NOW, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIRST_SEED, TABLES, SIZES = 80_000, 8, (300, 1000)
@@ -62,11 +63,10 @@ def table(rows):
     yield "| nats | arrows between truly linked variables | right | per cent |"
     yield "|---|---|---|---|"
     for low, high in BINS:
-        own = [r for r in rows if r["verdict"] in ("right", "turned") and low <= float(r["nats"]) < high]
-        right = sum(r["verdict"] == "right" for r in own)
+        count, right = counted(rows, low, high)
         label = f"{low} to {high}" if np.isfinite(high) else f"{low} and more"
-        share = f"{100 * right / len(own):.1f}" if own else ""
-        yield f"| {label} | {len(own)} | {right} | {share} |"
+        share = f"{100 * right / count:.1f}" if count else ""
+        yield f"| {label} | {count} | {right} | {share} |"
 
 
 def by_world(rows):
@@ -81,36 +81,57 @@ def by_world(rows):
             yield f"| {world} | {n} | {len(own)} | {len(own) - len(drawn)} | {len(drawn)} | {wrong} | {share} |"
 
 
+HEAD = """# How sure is an arrow?
+
+Every edge has a number, `direction_nats`: how much better the data are explained with the arrow this way round
+than the other way (in nats, the unit of log-likelihood). An edge with fewer than 9 nats is *open* and drawn
+without an arrowhead. Do these numbers hold? Where the data tell directions at all, {right:,} of {drawn:,} arrows
+between variables that are linked in truth point the right way if they have 9 nats or more. With less evidence it
+is {right_open} of {open}.
+
+{version}
+
+`HOST()` on {tables} tables per kind of data and number of rows ({sizes}), 10 columns, graphs ER-1, ER-2, SF-1 and
+SF-2 in turn, seeds from {seed}. The threshold of 9 was chosen on other seeds. Kinds of data are named by mean,
+spread and noise as in `simulate` ([explained here](worlds.md#the-worlds)); the paper's two are called
+linear/normal and nonlinear/normal. The first two tables count arrows between linked variables; the last one also
+counts edges that do not exist. Written by `python benchmarks/directions.py` from {file}; the same command with
+`run` makes the rows."""
+
+
+def counted(rows, low, high):
+    """Return how many arrows between truly linked variables have evidence in [low, high), and how many are right."""
+    own = [r for r in rows if r["verdict"] in ("right", "turned") and low <= float(r["nats"]) < high]
+    return len(own), sum(r["verdict"] == "right" for r in own)
+
+
 def page(rows):
     seen = [r for r in rows if r["verdict"] != "no edge"]
     visible = [r for r in seen if r["world"] != INVISIBLE]
     hidden = [r for r in seen if r["world"] == INVISIBLE]
+    (drawn, right), (left_open, right_open) = counted(visible, 9, np.inf), counted(visible, 0, 9)
+    head = prose(
+        HEAD, right=right, drawn=drawn, right_open=right_open, open=left_open, version=NOW, tables=TABLES,
+        sizes=" and ".join(map(str, SIZES)), seed=FIRST_SEED, file=rows_in(STORE.name),
+    )  # fmt: skip
     return "\n".join(
         [
-            "# How sure is an arrow?",
+            head,
             "",
-            "For every edge, `direction_nats` says how much worse (in nats, units of log-likelihood) the best graph is",
-            "in which the effect comes before the cause. An edge with fewer than 9 nats is *open*: it is drawn without an",
-            "arrowhead. This page shows how often arrows with so many nats point the right way.",
-            "",
-            f"Made by `python benchmarks/directions.py run`: `HOST()` on {TABLES} tables per world and number of rows",
-            f"({' and '.join(map(str, SIZES))}), 10 columns, graphs ER-1, ER-2, SF-1 and SF-2 in turn, seeds from",
-            f"{FIRST_SEED}. The threshold of 9 was chosen on other seeds. A world is named by mean, spread and noise as in",
-            "`simulate`; the paper's two are called linear/normal and nonlinear/normal.",
-            "",
-            "## Worlds in which directions can be seen",
+            "## Data that tell directions",
             "",
             *table(visible),
             "",
             "## Straight lines, constant spread, normal noise",
             "",
-            "No method can tell all directions here: graphs of the same equivalence class fit equally well.",
+            "No method can tell all directions here: some graphs with other arrows fit equally well.",
             "",
             *table(hidden),
             "",
-            "## World by world",
+            "## Each kind of data",
             "",
-            "An arrow is wrong if the truth has the edge the other way round, or not at all.",
+            "Here an arrow is wrong if the truth has the edge the other way round, or not at all. The paper's nonlinear",
+            "data are the worst: there HOST draws edges that do not exist.",
             "",
             *by_world(seen),
             "",
@@ -119,7 +140,7 @@ def page(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="How often arrows with so many nats are right.")
+    parser = argparse.ArgumentParser(description="How often arrows are right, given their evidence.")
     parser.add_argument("command", nargs="?", choices=["run"])
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pages import NOW, details, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIRST_SEED, PAIRS, ROWS = 90_000, 100, 1000
@@ -178,8 +179,8 @@ def ablations(rows):
 
 
 def summary(rows):
-    """Yield the lines of the table: for each kind, how often the direction is right, and how often it is said."""
-    yield "| kind | right | said | right of these | no edge |"
+    """Yield the lines of the table: for each kind, how often the direction is right, and how often it is decided."""
+    yield "| kind | right | decided | right of these | no edge |"
     yield "|---|---:|---:|---:|---:|"
     for kind in KINDS:
         own = [r for r in rows if r["kind"] == kind]
@@ -203,35 +204,61 @@ def by_rate(rows, kinds):
         yield f"| {100 * share:.0f} % | {100 * sum(r['right'] == '1' for r in some) / len(some):.1f} % |"
 
 
+HEAD = """# Which of two columns is the cause?
+
+Given two columns and nothing else, can HOST tell cause from effect? It compares both directions, and
+`direction_nats` says by how much the better one wins; below 9 nats it leaves the direction open. Over all {kinds}
+kinds of pairs, {right:.0f} % of the directions are right (guessing gives 50 %). Of those it does not leave open,
+{said:.1f} % are right. The hardest kind is "{worst}", with {least:.0f} % right and {open:.0f} % left open.
+
+{version}"""
+EXAMPLE = """\
+```python
+from heterodag import HOST, simulate
+
+table = simulate(1000, 2, mechanism="curved", noise="uniform", random_state=1).to_frame()
+print(HOST().fit(table).edges()[["cause", "effect", "direction_nats", "open"]])
+```"""
+HOW = """{pairs} pairs of each kind, {rows} rows, seeds from {seed}; choices were made on seeds below 1000. The kinds
+resemble those of public collections; the generator is our own, and no public pair was used. Written by `python
+benchmarks/pairs.py` from {files}; the same command with `run` or `ablate` makes the rows.
+
+- *Right*: share of all pairs whose better direction is the true one, open or not.
+- *Decided*: share of pairs with an arrowhead. *Right of these*: how many of them point the right way.
+- *No edge*: pairs in which no edge was found."""
+
+
+def lead(rows):
+    """Return the top of the page, with the figures of the stored rows."""
+    decided = [r for r in rows if r["open"] == "0"]
+    right, said = (100 * np.mean([r["right"] == "1" for r in some]) for some in (rows, decided))
+    shares = {kind: 100 * np.mean([r["right"] == "1" for r in rows if r["kind"] == kind]) for kind in KINDS}
+    worst = min(shares, key=shares.get)
+    left_open = 100 * np.mean([r["open"] != "0" for r in rows if r["kind"] == worst])
+    return prose(
+        HEAD, kinds=len(KINDS), right=right, said=said, worst=worst, least=shares[worst], open=left_open, version=NOW
+    )
+
+
 def page(rows, ablated):
     functional = list(KINDS)[11:]
+    how = prose(HOW, pairs=PAIRS, rows=ROWS, seed=FIRST_SEED, files=rows_in(STORE.name, ABLATED.name))
     return "\n".join(
         [
-            "# Which of two columns is the cause?",
+            lead(rows),
             "",
-            "With two columns HOST compares both directions outright: the better of the two, priced, is the answer, and",
-            "`direction_nats` says by how much. Below 9 nats the edge is open.",
+            EXAMPLE,
             "",
-            "```python",
-            "from heterodag import HOST, simulate",
-            "",
-            'table = simulate(1000, 2, mechanism="curved", noise="uniform", random_state=1).to_frame()',
-            'print(HOST().fit(table).edges()[["cause", "effect", "direction_nats", "open"]])',
-            "```",
-            "",
-            f"Made by `python benchmarks/pairs.py run`: {PAIRS} pairs of each kind, {ROWS} rows, seeds from {FIRST_SEED};",
-            "choices were made on seeds below 1000. The kinds follow public collections in spirit; the generator is our own",
-            "and no public pair was used. A guess is right in 50 %. *Right* counts all pairs, open or not; *said* is the",
-            "share of pairs with an arrowhead.",
+            how,
             "",
             *summary(rows),
             "",
-            *(f"- *{kind}*: {what}" for kind, what in KINDS.items()),
+            *details("What the kinds are", (f"- *{kind}*: {what}" for kind, what in KINDS.items())),
             "",
-            "## What the model cannot say",
+            "## Where the model is wrong",
             "",
-            "The last four kinds are not mean plus spread times noise: noise enters the function as the cause does. The",
-            "model is wrong in both directions there, and more nats are needed before an arrow is right:",
+            "In the last four kinds, noise is not added to the mean but enters the function as the cause does. The model is",
+            "wrong in both directions there, and more evidence is needed before an arrow can be trusted:",
             "",
             *by_rate(rows, functional),
             "",
@@ -239,10 +266,10 @@ def page(rows, ablated):
             "",
             *by_rate(rows, list(KINDS)[:11]),
             "",
-            "## What each part of the models is good for",
+            "## What each part of the model contributes",
             "",
-            f"Right directions of {TUNING_PAIRS} pairs each, by comparing the losses of both directions, on seeds from",
-            f"{TUNING_SEED} (`python benchmarks/pairs.py ablate`).",
+            f"Right directions out of {TUNING_PAIRS} pairs of each kind when one part is left out, on seeds from",
+            f"{TUNING_SEED} (`python benchmarks/pairs.py ablate`). [Constants](constants.md) explains the parts.",
             "",
             *ablations(ablated),
             "",

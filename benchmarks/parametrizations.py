@@ -174,7 +174,7 @@ def run(part, args):
 
 
 def order_lines(rows):
-    lines = ["### Order divergence, d = 10, `refine=False`", ""]
+    lines = ["### Order divergence, 10 columns, without refinement", ""]
     lines += [
         "| mechanisms | generator | n | tables | marginal W | linear | spline | mlp | spline / linear | spline / W |",
         "|---|" + "---|" * 9,
@@ -191,7 +191,7 @@ def order_lines(rows):
 
 
 def seconds_lines(rows):
-    lines = ["### Processor seconds of one order, d = 10 (median)", ""]
+    lines = ["### Processor seconds of one order, 10 columns (median)", ""]
     lines += ["| mechanisms | n | linear | spline | mlp | spline / linear |", "|---|" + "---|" * 5]
     for mechanism, n in sorted({(r["mechanism"], r["n"]) for r in rows}):
         time_of = {
@@ -205,7 +205,7 @@ def seconds_lines(rows):
 
 
 def edges_lines(rows):
-    lines = ["### Likelihood edge test, true order, ER-1, d = 6", ""]
+    lines = ["### Likelihood edge test, given a true order, ER-1, 6 columns", ""]
     lines += [
         "| mechanisms | n | parametrisation | null pairs | level 0.05 | level 0.001 | edges | power 0.001 |",
         "|---|" + "---|" * 7,
@@ -220,7 +220,7 @@ def edges_lines(rows):
 
 
 def heldout_lines(rows):
-    lines = ["### Held-out log-likelihood given the true predecessors, median variable, n = 2000, d = 10", ""]
+    lines = ["### Held-out log-likelihood given the true predecessors, median variable, 2000 rows, 10 columns", ""]
     lines += ["| mechanisms | graphs | tables | linear | spline | mlp |", "|---|" + "---|" * 5]
     for mechanism in ("nonlinear", "linear"):
         for graph, degree in GRAPHS:
@@ -232,7 +232,7 @@ def heldout_lines(rows):
 
 
 def reference_lines(rows):
-    lines = ["### The authors' nonlinear data sets, n = 5000, d = 10: order divergence", ""]
+    lines = ["### The authors' nonlinear data sets, 5000 rows, 10 columns: order divergence", ""]
     methods = list(dict.fromkeys(r["method"] for r in rows))
     lines += ["| graphs | tables | " + " | ".join(methods) + " |", "|---|" + "---|" * (1 + len(methods))]
     for kinds in (*((g,) for g in GRAPHS), GRAPHS):
@@ -248,12 +248,11 @@ def reference_lines(rows):
 LINES = {"order": order_lines, "edges": edges_lines, "heldout": heldout_lines, "reference": reference_lines}
 
 
-def write_summary(path):
-    """Replace what is between the two markers of a page by tables of all stored rows."""
+def page(text):
+    """Return the text of the page, tables of all stored rows between its two marks."""
     begin, end = "<!-- figures:begin -->", "<!-- figures:end -->"
-    text = path.read_text()
     tables = "\n\n".join("\n".join(LINES[part](rows)) for part in PARTS if (rows := stored(part)))
-    path.write_text(text[: text.index(begin) + len(begin)] + "\n" + tables + "\n" + text[text.index(end) :])
+    return text[: text.index(begin) + len(begin)] + "\n" + tables + "\n" + text[text.index(end) :]
 
 
 def main():
@@ -273,7 +272,7 @@ def main():
         run(part, args)
         print("\n".join(LINES[part](stored(part))), "\n", flush=True)
     if args.out:
-        write_summary(args.out)
+        args.out.write_text(page(args.out.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -70,50 +70,51 @@ def lead_sentences(experiment, summary, paper_label=PAPER, our_label=OURS):
     for measure in experiment.measures:
         higher = measure.better == "higher"
         won, settings = best_counts(summary, measure.title, paper_label, higher)
+        own, all_settings = best_counts(summary, measure.title, our_label, higher)
         if settings:
             lines.append(
                 f"{measure.title}: {paper_label} has the best mean among the paper's methods in {won} of {settings} "
-                f"settings ({verdict(won, settings)})."
+                f"settings ({verdict(won, settings)}); {our_label} has the best of all in {own} of {all_settings}."
             )
-        won, settings = best_counts(summary, measure.title, our_label, higher)
-        if settings:
-            lines.append(f"{measure.title}: {our_label} has the best mean of all in {won} of {settings}.")
     return lines
 
 
 def ends_sentences(experiment, summary, axis, labels=(PAPER, OURS)):
-    """Return the means over graph types at the smallest and the largest size."""
+    """Return the means over graph types at the smallest and the largest size, a sentence per measure."""
     lines = []
     for measure in experiment.measures:
         part = summary[(summary["measure"] == measure.title) & summary["mean"].notna()]
+        texts = []
         for label in labels:
             mine = part[part["label"] == label]
-            if mine.empty:
-                continue
-            first, last = (
-                mine.loc[mine[axis] == value, "mean"].mean() for value in (mine[axis].min(), mine[axis].max())
-            )
-            low, high = int(mine[axis].min()), int(mine[axis].max())
-            lines.append(
-                f"{measure.title} of {label}, mean over graph types: {first:.2f} at {axis} = {low:,}, {last:.2f} at "
-                f"{axis} = {high:,}."
-            )
+            if not mine.empty:
+                low, high = mine[axis].min(), mine[axis].max()
+                first, last = (mine.loc[mine[axis] == value, "mean"].mean() for value in (low, high))
+                texts.append(f"{label} {first:.2f} at {axis} = {int(low):,}, {last:.2f} at {axis} = {int(high):,}")
+        if texts:
+            lines.append(f"{measure.title}, mean over graph types: {'; '.join(texts)}.")
     return lines
 
 
-def npvar_sentences(rows, axis):
-    """Return the paired comparison of the paper's HOST with NPVar at every size."""
+def npvar_lines(rows, axis):
+    """Return the paired comparison of the paper's HOST with NPVar at every size, as a table with a sentence before it."""
     lines = []
     for value in sorted({row[axis] for row in rows}):
         found = paired(rows, "NPVar", "HOST-paper", "order_divergence", lambda row, value=value: row[axis] == value)
         if found is not None:
             mean, low, high, count = found
-            who = "NPVar ahead" if low > 0 else f"{PAPER} ahead" if high < 0 else "no clear difference"
-            size = f"{axis} = {value:,}"
-            lines.append(f"{size}: {mean:+.2f} [{low:+.2f}, {high:+.2f}] on {count} tables ({who})")
+            who = "NPVar" if low > 0 else PAPER if high < 0 else "neither"
+            lines.append(f"| {value:,} | {count} | {mean:+.2f} | {low:+.2f} to {high:+.2f} | {who} |")
     if not lines:
         return []
-    return [f"Order divergence of {PAPER} less that of NPVar, same tables, 95 % interval: " + "; ".join(lines) + "."]
+    return [
+        f"**Beside NPVar.** Order divergence of {PAPER} less that of NPVar, on the same tables:",
+        "",
+        f"| {axis} | tables | difference | 95 % interval | ahead |",
+        "|---:|---:|---:|---|---|",
+        *lines,
+        "",
+    ]
 
 
 def runtime_sentences(summary):
@@ -153,7 +154,7 @@ def sachs_sentences(summary):
     claimed = printed["HOST-paper"] / np.mean([printed[rival] for rival in RIVALS])
     return [
         text,
-        f"{PAPER} makes {share:.0%} of the others' mean errors; the paper's table gives {claimed:.0%}.",
+        f"{PAPER} makes {100 * share:.0f} % of the others' mean errors; the paper's table gives {100 * claimed:.0f} %.",
         *spread_sentence(lines),
     ]
 
@@ -170,7 +171,71 @@ def spread_sentence(lines):
     ]
 
 
-def measured(experiment, summary, rows):
+def labels_of(experiment):
+    """Return the labels of the paper's HOST and of ours in an experiment."""
+    return ("HOST (paper, MLP)", "HOST (heterodag, splines)") if experiment.name == "nonlinear" else (PAPER, OURS)
+
+
+def claims(experiment, summary):
+    """Return one (measure, what was measured, does the claim hold, what our HOST does) per claim of an experiment."""
+    if experiment.name == "runtime":
+        return [runtime_claim(summary)]
+    if experiment.name == "sachs":
+        return [sachs_claim(summary, measure.title) for measure in experiment.measures[:3]]
+    paper, ours = labels_of(experiment)
+    found = []
+    for measure in experiment.measures:
+        higher = measure.better == "higher"
+        won, settings = best_counts(summary, measure.title, paper, higher)
+        own = "best in {} of {}".format(*best_counts(summary, measure.title, ours, higher))
+        found.append((measure.title, f"best in {won} of {settings}", verdict(won, settings), own))
+        if experiment.name == "sample-size":
+            found.append(vanishing_claim(summary, measure.title))
+    return found
+
+
+def vanishing_claim(summary, title):
+    """Return the claim that the errors of HOST go to zero as rows are added."""
+    ends = {}
+    for label in (PAPER, OURS):
+        mine = summary[(summary["measure"] == title) & (summary["label"] == label)]
+        ends[label] = [mine.loc[mine["n"] == n, "mean"].mean() for n in (mine["n"].min(), mine["n"].max())]
+    first, last = ends[PAPER]
+    holds = "as claimed" if last == 0 else "only in part as claimed" if last < first else "not as claimed"
+    texts = ["falls from {:.2f} to {:.2f}".format(*ends[label]) for label in (PAPER, OURS)]
+    return f"{title} vanishes with more rows", texts[0], holds, texts[1]
+
+
+def sachs_claim(summary, title):
+    """Return the claim about one measure of the Sachs data: HOST is the best of the paper's methods."""
+    part = summary[summary["measure"] == title].set_index("label")["mean"]
+    least = min(RIVALS, key=lambda rival: part[rival])
+    text = f"{part[PAPER]:.1f}; best rival {part[least]:.1f} ({least})"
+    return title, text, verdict(int(part[PAPER] <= part[least]), 1), f"{part[OURS]:.1f}"
+
+
+def runtime_claim(summary):
+    """Return the claim about time: the paper's HOST is faster than NPVar and DiffAN."""
+    counts = {}
+    for label in (PAPER, OURS):
+        for rival in ("NPVar", "DiffAN"):
+            means = {
+                name: summary[(summary["label"] == name) & summary["mean"].notna()]
+                .drop_duplicates(["n", "d"]).set_index(["n", "d"])["mean"]
+                for name in (label, rival)
+            }  # fmt: skip
+            both = means[label].index.intersection(means[rival].index)
+            counts[label, rival] = int((means[label][both] < means[rival][both]).sum()), len(both)
+    texts = {
+        label: "faster than " + ", than ".join("{} at {} of {} sizes".format(rival, *counts[label, rival])
+                                               for rival in ("NPVar", "DiffAN"))
+        for label in (PAPER, OURS)
+    }  # fmt: skip
+    won, settings = (sum(counts[PAPER, rival][k] for rival in ("NPVar", "DiffAN")) for k in (0, 1))
+    return "Time", texts[PAPER], verdict(won, settings), texts[OURS]
+
+
+def measured(experiment, summary):
     """Return what the rows say about an experiment, a sentence each."""
     if summary.empty:
         return ["No cell has been run."]
@@ -178,10 +243,7 @@ def measured(experiment, summary, rows):
         return runtime_sentences(summary)
     if experiment.name == "sachs":
         return sachs_sentences(summary)
-    names = ("HOST (paper, MLP)", "HOST (heterodag, splines)") if experiment.name == "nonlinear" else (PAPER, OURS)
-    lines = lead_sentences(experiment, summary, *names)
+    lines = lead_sentences(experiment, summary, *labels_of(experiment))
     if experiment.axis in ("n", "d"):
         lines += ends_sentences(experiment, summary, experiment.axis)
-        if experiment.name in ("sample-size", "dimensionality"):
-            lines += npvar_sentences(rows, experiment.axis)
     return lines

@@ -13,12 +13,12 @@ SHOWN = re.compile(r"(<!-- output of examples/(\w+)\.py -->\n```text\n)(.*?)(```
 
 
 def printed(name):
-    """Return what an example prints."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    """Return what an example prints; its pictures are drawn but not shown."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(ROOT / "examples" / f"{name}.py")]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
 
 
 def main():

@@ -188,9 +188,11 @@ def main():
     if options.part == "run":
         run(options)
     else:
-        from worlds_page import page
+        from worlds_page import page, sizes_page
 
-        options.out.write_text(page(read(options.results / "worlds.csv")), encoding="utf-8")
+        rows = read(options.results / "worlds.csv")
+        options.out.write_text(page(rows), encoding="utf-8")
+        (options.out.parent / "results" / "worlds-sizes.md").write_text(sizes_page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,19 +2,26 @@
 
 import numpy as np
 
+from pages import NOW, details, prose, rows_in
 from worlds import FIRST_SEED, METHODS, SETTINGS, WORLDS, tables
 
 INVISIBLE = "straight/constant/normal"
 #: HOST is near the best if its SHD per true edge is at most this much above the lowest.
 NEAR = 0.05
-HEAD = """# Whatever the world
+HEAD = """# Twelve kinds of data
 
-Nobody knows how the variables of a real table act on each other. Causes may move the mean of an effect, its spread or
-both, along straight lines or curves, with noise of any shape. This page compares HOST and seven other methods in twelve
-simulated worlds. Several methods are right for some of these worlds and wrong for others.
+Nobody knows how the variables of a real table act on each other. Causes may move the mean of an effect, its spread
+or both, along straight lines or curves, with noise of any shape. We simulated twelve kinds of data (*worlds*) and
+compared HOST with seven other methods, most of which are right for some worlds and wrong for others. Errors are
+wrong, missing and reversed arrows ({shd}). {verdict} A fit takes HOST {seconds:.1f} seconds (median), the other
+methods {fastest:.2g} to {slowest:.2g}.
 
-Made by `python benchmarks/worlds.py` from benchmarks/results/worlds.csv, which the same command with `run` makes; its first
-lines say how lingam gets an environment of its own."""
+{version} Written by `python benchmarks/worlds.py` from {file}; the same command with `run` makes the rows, and its
+first lines say how lingam gets an environment of its own."""
+MEASURE = """\
+Errors divided by the number of true arrows: 0 is perfect, and an empty graph has 1. The best figure of each line
+is bold. An edge without a direction counts as right here if the pair is joined in truth (see
+[below](#if-an-open-edge-counts-as-wrong))."""
 WORDS = """\
 ## The worlds
 
@@ -24,49 +31,57 @@ Names say how the causes act on the *mean* of their effect, how on its *spread*,
 - spread: *constant* (not at all), *straight* or *curved* (the logarithm of the standard deviation);
 - noise: *normal*, or *mixed* (exponential, Laplace, t, uniform, two-humped or Gumbel, drawn for every variable).
 
-*paper/linear* and *paper/nonlinear* are the two simulations of HOST's paper: causes move mean and spread strongly, the noise
-is normal. straight/constant/mixed is what LiNGAM assumes, curved/constant/normal what CAM assumes. In
-straight/constant/normal many directions cannot be seen in the data at all.
+*paper/linear* and *paper/nonlinear* are the two simulations of HOST's paper: causes move mean and spread strongly,
+and the noise is normal. straight/constant/mixed is what LiNGAM assumes, curved/constant/normal what CAM assumes.
+In straight/constant/normal many directions cannot be seen in the data at all.
 
 {tables}
 
-Table t has graph number t modulo 4 of ER-1, ER-2, SF-1, SF-2 and the seed {seed} + t in every world. So it has
-the same graph in all worlds, whatever the number of rows. Choices in HOST were made on other seeds.
+Table t has graph number t modulo 4 of ER-1, ER-2, SF-1, SF-2 and the seed {seed} + t in every world. So it has the
+same graph in all worlds, whatever the number of rows. Choices in HOST were made on other seeds.
 
-**Every column is scaled to variance 1.** The columns of simulated tables grow along the causal order, which gives it away;
-units of real data do not. The order of VarSort then is a random one and shows what chance gives. All methods run with their
-defaults; PC (partial correlations at 0.05) and GES (BIC) are causal-learn's. VarSort and EqVar have no edge test of their
-own and take HOST's. "HOST.paper" is HOST with the paper's order and its linear natural parameters,
-`HOST(refine=False, selection="likelihood-full", parametrization="linear", form="natural")`. Its edges come from a likelihood
-test; `HOST.paper()` in the package has the paper's neural test, which is too slow for these tables.
+**Every column is scaled to variance 1.** In simulated tables the columns grow along the causal order, which gives
+the order away; the units of real data do not. VarSort then has a random order and shows what chance gives.
 
-## How to read the numbers
+All methods run with their defaults. PC (partial correlations at 0.05) and GES (BIC) come from causal-learn.
+VarSort and EqVar have no edge test of their own and take HOST's. "HOST.paper" is HOST with the paper's order and
+its linear natural parameters, `HOST(refine=False, selection="likelihood-full", parametrization="linear",
+form="natural")`. Its edges come from a likelihood test; `HOST.paper()` in the package has the paper's neural test,
+which is too slow for these tables.
 
-- **SHD** (structural Hamming distance): count the corrections that turn the found graph into the true one. A missing arrow
-  is drawn, a false one is deleted, a reversed one is turned round; each is one correction. The sum over all tables of
-  a world is divided by the number of true arrows. 0 is perfect. An empty graph has 1, so above 1 it would have been better
-  to draw nothing.
-- **Order divergence**: methods other than PC and GES also line the variables up, causes before effects. This is
-  the share of true arrows whose effect stands before its cause. 0 is perfect; a random line-up gives 0.5.
-- **Open edges**: PC and GES leave some edges without a direction, and so may HOST. In SHD an open edge counts as right if
-  the two variables are joined in truth, and as one correction if not: the best case for these methods. A table
-  further down counts every open edge as wrong.
-- **Skeleton F1**: are the right pairs joined, whatever the direction? 1 is perfect; the mean over tables.
-- **Seconds**: median processor time of a fit on one core, without imports. The machine had other work: read them as orders
-  of magnitude.
-
-The best figure of each world is bold. A fit may take 120 s. Where a method finished only some of the tables, their
-number stands in brackets, and the figure is not compared: unfinished tables are hard ones."""
+A fit may take 120 s. Where a method finished only some of the tables, their number stands in brackets, and the
+figure is not compared: unfinished tables are hard ones."""
+ORDER = """\
+The {order_divergence}: share of true arrows whose effect is placed before its cause. 0 is perfect; a random order
+gives 0.5. PC and GES have no order."""
+F1 = "Are the right pairs joined, whatever the direction? 1 is perfect; means over tables."
+SECONDS = """\
+Median processor time of a fit on one core, without imports. The machine had other work: take them as orders of
+magnitude."""
 ARROWS = """\
 ## When directions are invisible
 
-In {world} reversing an arrow often changes nothing in the data, and its direction should be left
-open. The last column is the share of the arrowheads drawn that the truth does not have: the arrow goes the other way, or
-the pair is not joined."""
+In {world}, reversing an arrow often changes nothing in the data, and its direction should be left open. The last
+column is the share of the arrowheads drawn that the truth does not have: the arrow goes the other way, or the pair
+is not joined."""
 STRICT = """\
 ## If an open edge counts as wrong
 
-SHD per true edge again, for the methods that leave edges open. Every open edge is one correction now: the worst case."""
+PC, GES and HOST leave some edges without a direction. In the first table such an edge counts as right if the two
+variables are joined in truth: the best case. Here every open edge is one error: the worst case. SHD per true edge."""
+SIZES = """\
+## Other sizes
+
+The same comparison with fewer rows, more rows and more columns; [all tables](results/worlds-sizes.md). A world
+counts only if HOST and at least one other method finished all its tables."""
+SIZES_HEAD = """# Twelve kinds of data: other sizes
+
+The tables behind [twelve kinds of data](../worlds.md) with fewer rows, more rows and more columns: SHD per true
+edge (see there for the worlds and the measure). The best figure of each line is bold. Where a method finished only
+some of the tables, their number stands in brackets, and the figure is not compared: unfinished tables are hard
+ones. A fit may take 120 s.
+
+{version} Written by `python benchmarks/worlds.py` from [worlds.csv](../../benchmarks/results/worlds.csv)."""
 TITLES = {"n200": "Fewer rows", "n5000": "More rows", "d50": "More columns"}
 
 
@@ -232,35 +247,66 @@ def arrows(rows):
 
 
 def smaller(rows, setting):
-    """Return the section of a further setting, nothing if it has no rows."""
+    """Return the section of a further setting."""
     mine = pick(rows, setting)
-    if not methods_of(mine):
-        return []
     n, d, per_graph = SETTINGS[setting]
     count = f"{per_graph * 4} tables per world"
     lines = ["", f"## {TITLES[setting]}: n = {n}, d = {d}", "", f"SHD per true edge, {count}.", ""]
     lines += [*table(mine, setting, per_edge("shd")), ""]
-    seconds = [
-        f"{method} {over_tables('seconds', np.median)(pick(mine, setting, None, method)):.2g}"
-        for method in methods_of(mine)
-    ]
+    seconds = [f"{method} {median_seconds(mine, setting, method):.2g}" for method in methods_of(mine)]
     lines += [f"Median seconds: {', '.join(seconds)}.", *failures(mine, setting), "", *verdict(mine, setting)]
     return lines
 
 
-def page(rows):
-    lines = [HEAD, "", "## In short", "", *verdict(rows, "main"), ""]
-    lines += [WORDS.format(tables=described(rows), seed=FIRST_SEED), *failures(rows, "main"), ""]
-    for title, value, best, form in (
-        ("SHD per true edge", per_edge("shd"), min, ".2f"),
-        ("Order divergence per true edge", per_edge("order_divergence"), min, ".2f"),
-        ("Skeleton F1", over_tables("skeleton_f1", np.mean), max, ".2f"),
-        ("Seconds", over_tables("seconds", np.median), min, ".2g"),
-    ):
-        lines += [f"## {title}", "", *table(rows, "main", value, best, form), ""]
-    lines += [ARROWS.format(world=INVISIBLE), "", *arrows(rows), ""]
-    leaving = [name for name in METHODS if any(int(row["open"] or 0) for row in pick(rows, "main", None, name))]
-    lines += [STRICT, "", *table(rows, "main", per_edge("shd_strict"), best=None, methods=leaving)]
+def median_seconds(rows, setting, method):
+    return over_tables("seconds", np.median)(pick(rows, setting, None, method))
+
+
+def sizes_table(rows):
+    """Return one line per further setting: where HOST is the best or near it, its time, and tables that were stopped."""
+    yield f"| rows | columns | HOST best or within {NEAR} | if open edges count as wrong | median seconds | not finished |"
+    yield "|---:|---:|---:|---:|---:|---|"
+    for setting in TITLES:
+        (n, d, _), mine = SETTINGS[setting], pick(rows, setting)
+        counts = [losses(mine, setting, key) for key in ("shd", "shd_strict")]
+        cells = [f"{count - len(lines)} of {count} worlds" for count, lines in counts]
+        seconds = f"{median_seconds(mine, setting, 'HOST'):.2g}"
+        yield f"| {n} | {d} | {' | '.join(cells)} | {seconds} | {' '.join(failures(mine, setting))} |"
+
+
+def sizes_page(rows):
+    lines = [prose(SIZES_HEAD, version=NOW)]
     for setting in TITLES:
         lines += smaller(rows, setting)
+    return "\n".join(lines) + "\n"
+
+
+def page(all_rows):
+    rows = pick(all_rows, "main")
+    first, *rest = verdict(rows, "main")
+    seconds = [median_seconds(rows, "main", method) for method in methods_of(rows)]
+    head = prose(
+        HEAD, verdict=first, seconds=seconds[0], fastest=min(seconds[1:]), slowest=max(seconds[1:]), version=NOW,
+        file=rows_in("worlds.csv"),
+    )  # fmt: skip
+    lines = [head, "", *rest, *([""] if rest else []), "## SHD per true edge", "", prose(MEASURE), ""]
+    lines += [*table(rows, "main", per_edge("shd")), "", prose(WORDS, tables=described(rows), seed=FIRST_SEED)]
+    lines += [*failures(rows, "main"), ""]
+    for title, words, value, best, form in (
+        ("Order divergence per true edge", ORDER, per_edge("order_divergence"), min, ".2f"),
+        ("Skeleton F1", F1, over_tables("skeleton_f1", np.mean), max, ".2f"),
+        ("Seconds", SECONDS, over_tables("seconds", np.median), min, ".2g"),
+    ):
+        lines += [
+            f"## {title}",
+            "",
+            prose(words),
+            "",
+            *details("The table", table(rows, "main", value, best, form)),
+            "",
+        ]
+    lines += [prose(ARROWS, world=INVISIBLE), "", *arrows(rows), ""]
+    leaving = [name for name in METHODS if any(int(row["open"] or 0) for row in pick(rows, "main", None, name))]
+    lines += [prose(STRICT), "", *table(rows, "main", per_edge("shd_strict"), best=None, methods=leaving), ""]
+    lines += [prose(SIZES), "", *sizes_table(all_rows)]
     return "\n".join(lines) + "\n"

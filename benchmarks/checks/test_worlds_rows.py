@@ -6,7 +6,7 @@ import pytest
 
 from rows import RESULTS, read
 from worlds import KEY, METHODS, WORLDS, sample, tables
-from worlds_page import page, paired, per_edge, pick
+from worlds_page import page, paired, per_edge, pick, sizes_page
 
 ROOT = Path(__file__).resolve().parents[2]
 RIVALS = [name for name in METHODS if not name.startswith("HOST")]
@@ -19,6 +19,7 @@ def stored():
 
 def test_the_page_is_the_one_these_rows_make(stored):
     assert (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8") == page(stored)
+    assert (ROOT / "docs" / "results" / "worlds-sizes.md").read_text(encoding="utf-8") == sizes_page(stored)
 
 
 def test_every_rival_has_every_table_of_the_main_setting_once(stored):

@@ -1,0 +1,134 @@
+"""Every result page is the one its stored rows make, says which version made them, and is short and plain."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import calibration
+import overview
+import rows
+from pages import prose
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+#: Page -> program that makes it from a file of rows (pages with checks of their own are not here).
+ONE_FILE = {
+    "calibration.md": ("calibration", "calibration"),
+    "interventions.md": ("interventions", None),
+    "knowledge-results.md": ("knowledge", "knowledge"),
+    "bootstrap-calibration.md": ("bootstrap_calibration", "bootstrap_calibration"),
+    "oracle-order.md": ("oracle_order", "oracle_order"),
+    "rivals.md": ("rivals", "rivals"),
+    "sachs.md": ("sachs", "sachs"),
+    "speed.md": ("ordering_speed", "ordering_speed"),
+    "accuracy.md": ("accuracy", None),
+    "refinement.md": ("refinement", None),
+    "more-rows.md": ("more_rows", None),
+    "results/ablations.md": ("ablations", "ablations"),
+}
+OTHERS = [
+    "worlds.md",
+    "alternatives.md",
+    "reproduction.md",
+    "directions.md",
+    "pairs.md",
+    "paper-worlds.md",
+    "strengths.md",
+]
+PAGES = [*ONE_FILE, *OTHERS]
+ODD = (
+    r"\b(dearer|so many (rows|steps|of|nats)|errs? least|as it comes|on the same surface|hangs on little|read it so|"
+    r"mend(s|ed)?)\b"
+)
+
+
+def text_of(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ONE_FILE)
+def test_the_page_is_the_one_these_rows_make(name):
+    program, file = ONE_FILE[name]
+    arguments = [rows.read(rows.RESULTS / f"{file}.csv")] if file else []
+    if program == "knowledge":
+        arguments[0].sort(key=lambda row: int(row["seed"]))
+    assert text_of(name) == importlib.import_module(program).page(*arguments)
+
+
+def test_the_pages_on_other_packages_are_those_these_rows_make():
+    pages = importlib.import_module("alternatives_page")
+    found, wide = (rows.read(rows.RESULTS / f"{name}.csv") for name in ("alternatives", "alternatives_wide"))
+    assert text_of("alternatives.md") == pages.page(found, wide)
+    for n in sorted({int(row["n"]) for row in found}):
+        assert text_of(f"results/alternatives-{n}.md") == pages.tables_page(found, n)
+
+
+def test_tables_on_written_pages_are_those_these_rows_make():
+    assert importlib.import_module("parametrizations").page(text_of("parametrisation.md")) == text_of(
+        "parametrisation.md"
+    )
+    page = overview.target()
+    assert overview.written(page.read_text(encoding="utf-8")) == page.read_text(encoding="utf-8")
+
+
+def test_the_overview_falls_back_on_the_readme(monkeypatch, tmp_path):
+    monkeypatch.setattr(overview, "DOCS", tmp_path / "docs")
+    assert overview.target() == tmp_path / "README.md"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "results-overview.md").touch()
+    assert overview.target() == tmp_path / "docs" / "results-overview.md"
+    new = overview.written(f"a {overview.BEGIN} old {overview.END} b")
+    assert new.startswith(f"a {overview.BEGIN}\n| 10 columns")
+    assert new.endswith(f"{overview.END} b")
+    assert "old" not in new
+
+
+def test_the_downloads_of_calibration_have_every_run(tmp_path):
+    lines = calibration.summary(rows.read(rows.RESULTS / "calibration.csv"))
+    calibration.write_summary(tmp_path / "calibration.csv", lines)
+    assert (tmp_path / "calibration.csv").read_text(encoding="utf-8") == text_of("results/calibration.csv")
+    assert sum(int(line["runs"]) + int(line["failed"]) for line in lines) == len(
+        rows.read(rows.RESULTS / "calibration.csv")
+    )
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_version_command_and_rows(name):
+    text = text_of(name)
+    assert "**Version.**" in text
+    assert re.search(r"`python\s+benchmarks/\w+\.py", text)
+    assert "benchmarks/results/" in text
+
+
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(f"results/{path.name}" for path in sorted((DOCS / "results").glob("*.md")))]
+)
+def test_english_is_plain(name):
+    assert not re.findall(ODD, text_of(name), flags=re.IGNORECASE)
+
+
+def test_what_the_top_of_paper_worlds_says_without_numbers():
+    """HOST() makes fewer errors than the specialist on the nonlinear data."""
+    found = [r for r in rows.read(rows.RESULTS / "paper_worlds.csv") if r["mechanism"] == "nonlinear"]
+    own, told = (sum(int(r["shd"]) for r in found if r["method"] == name) for name in ("HOST()", "specialist"))
+    assert own < told
+
+
+def test_what_the_top_of_oracle_order_says_without_numbers():
+    """The authors' own tests make more errors than `likelihood` wherever their figures exist."""
+    oracle = importlib.import_module("oracle_order")
+    found = rows.read(rows.RESULTS / "oracle_order.csv")
+    for author in oracle.AUTHORS:
+        names = {row["set"] for row in found if row["test"] == author}
+        settings = {(row["graph"], row["n"]) for row in found if row["set"] in names}
+        for setting in settings:
+            mine = [row for row in found if row["set"] in names and (row["graph"], row["n"]) == setting]
+            assert oracle.mean_shd(mine, "likelihood") < oracle.mean_shd(mine, author)
+
+
+def test_prose_folds_paragraphs_and_keeps_the_rest():
+    text = "# A title that is not folded\n\n" + "word " * 40 + "\n\n- one\n- two {x}\n\n```\na  b\n```"
+    found = prose(text, x=3)
+    assert max(map(len, found.splitlines())) <= 120
+    assert found.endswith("- one\n- two 3\n\n```\na  b\n```")

@@ -1,0 +1,47 @@
+"""The README says in words what the stored rows of docs/worlds.md say in numbers, and its pictures are those of now."""
+
+import re
+from pathlib import Path
+
+import readme_pictures
+from rows import RESULTS, read
+from worlds import METHODS, WORLDS
+from worlds_page import pick
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def per_hundred(rows):
+    return round(100 * sum(int(row["shd"]) for row in rows) / sum(int(row["edges"]) for row in rows))
+
+
+def test_the_readme_quotes_the_worlds():
+    stored = [row for row in pick(read(RESULTS / "worlds.csv"), "main") if not row["error"]]
+    by_method = {name: [row for row in stored if row["method"] == name] for name in METHODS}
+    host = by_method["HOST"]
+    others = [name for name in METHODS if not name.startswith("HOST")]
+    best = min(per_hundred(by_method[name]) for name in others)
+    hardest = max(per_hundred([row for row in host if row["world"] == world]) for world in WORLDS)
+    wrong = sum(int(row["wrong"]) for row in host) / sum(int(row["drawn"]) for row in host)
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert (len(WORLDS), len(host), len(others)) == (12, 144, 7)
+    for told in (
+        "Twelve kinds of simulated data, 144 tables of 10 columns and 1,000 rows",
+        f"HOST has an SHD of {per_hundred(host)}.",
+        f"The best of seven other methods has {best};",
+        f"The hardest kind costs HOST {hardest}.",
+        f"Of the arrows that it drew, {wrong:.1%}".replace("%", " %") + " were wrong",
+    ):
+        assert told in text
+
+
+def test_the_pictures_are_those_of_now(tmp_path):
+    import matplotlib
+
+    with matplotlib.rc_context():
+        readme_pictures.main(tmp_path)
+    for picture in tmp_path.iterdir():
+        committed, now = (ROOT / "docs" / "images" / picture.name).read_text("utf-8"), picture.read_text("utf-8")
+        # Coordinates may differ in their last digits with another matplotlib; labels and numbers of shapes may not.
+        assert re.findall(r">([^<>]+)</text>", committed) == re.findall(r">([^<>]+)</text>", now) != []
+        assert committed.count("<path") == now.count("<path")
