@@ -1,0 +1,53 @@
+"""Tables in parts: consecutive rows that are read when they are needed, from memory, from disk, or on a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from heterodag.core.gaussian import Array
+
+
+class Part(Protocol):
+    """Some consecutive rows of a table. A part that is not in memory holds where its rows are, so it travels to workers."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def label(self) -> str:
+        """Where the rows are, as a message to the user names it: "file 'a.parquet', row group 3"."""
+
+    def read(self) -> Array:
+        """Return the numbers (rows, d); missing values are NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPart:
+    """Rows `start` to `stop` of an array."""
+
+    X: Array
+    start: int
+    stop: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stop - self.start
+
+    @property
+    def label(self) -> str:
+        """Which rows of the table."""
+        return f"rows {self.start} to {self.stop - 1}"
+
+    def read(self) -> Array:
+        """Return the numbers (rows, d)."""
+        return self.X[self.start : self.stop]
+
+
+def array_parts(X: Array, rows: int) -> Iterator[ArrayPart]:
+    """Cut an array into parts of at most that many rows."""
+    for start in range(0, len(X), rows):
+        yield ArrayPart(X, start, min(len(X), start + rows))
