@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from heterodag.core.gaussian import Array, Mask
+from heterodag.core.gaussian import Array, Index, Mask
 
 #: Points of the grid. With 321, integrals of the sharpest densities in use are right to 4e-4.
 _POINTS = 321
@@ -274,19 +274,36 @@ def price(n: int, size: int, edges: int = 0) -> float:
     return (0.5 * (size - NORMAL) + edges) * float(np.log(n))
 
 
+@dataclass(frozen=True, eq=False)
+class ResidualSums:
+    """All that densities ask of residuals: (m, size) means of the orthonormal features, (m,) the ends, number of rows."""
+
+    features: Array
+    least: Array
+    largest: Array
+    rows: int
+
+    @classmethod
+    def of(cls, E: Array, size: int) -> ResidualSums:
+        """Sum up every row (m, n) of residuals."""
+        return cls(mean_features(E, size), E.min(axis=1), E.max(axis=1), E.shape[1])
+
+    def take(self, some: Index) -> ResidualSums:
+        """Return the sums of some models."""
+        return ResidualSums(self.features[some], self.least[some], self.largest[some], self.rows)
+
+
 def fit_densities(E: Array, size: int = SMOOTH, low: Array | None = None, high: Array | None = None) -> Densities:
     """Fit a density with the first `size` features to every row (m, n) of residuals; edges (m,) may be infinite."""
-    return fit_families(E, (size,), low, high)[0]
+    return fit_families(ResidualSums.of(E, size), (size,), low, high)[0]
 
 
 def fit_families(
-    E: Array, sizes: Sequence[int], low: Array | None = None, high: Array | None = None
+    E: ResidualSums, sizes: Sequence[int], low: Array | None = None, high: Array | None = None
 ) -> list[Densities]:
     """Fit densities of several sizes, smaller ones first: a larger family begins where the smaller one ended."""
-    m, n = E.shape
-    moments = mean_features(E, max(sizes))
-    least, largest = E.min(axis=1), E.max(axis=1)
-    reach = reach_of(np.maximum(-least, largest))
+    m, n, moments = len(E.least), E.rows, E.features
+    reach = reach_of(np.maximum(-E.least, E.largest))
     low, high = np.full(m, -np.inf) if low is None else low, np.full(m, np.inf) if high is None else high
     theta, found = np.zeros((m, 0)), []
     for size in sizes:
@@ -296,7 +313,7 @@ def fit_families(
             own, grid = reach == far, _grid(float(far), size)
             weights = _log_weights(grid, low[own], high[own])
             theta[own], log_z[own], mass = _newton(grid, weights, moments[own, :size], 1.0 / n, theta[own])
-            outside = np.stack([grid.x < least[own][:, None], grid.x > largest[own][:, None]], axis=1)
+            outside = np.stack([grid.x < E.least[own][:, None], grid.x > E.largest[own][:, None]], axis=1)
             beyond[own] = n * np.einsum("mp,msp->ms", mass, outside)
         gain = np.einsum("mk,mk->m", theta, moments[:, :size]) - log_z
         found.append(Densities(theta, log_z, reach, low, high, gain, beyond, n))
@@ -308,8 +325,13 @@ def mean_features(E: Array, size: int = SMOOTH) -> Array:
 
     Half their squares, summed, are about what a density of that size would gain, if that is little.
     """
-    centre, turn = _orthonormal()
-    return np.asarray((raw_features(E, size).mean(axis=2).T - centre[:size]) @ turn[:size, :size])
+    return orthonormal_means(raw_features(E, size).mean(axis=2).T)
+
+
+def orthonormal_means(raw: Array) -> Array:
+    """Return the means (m, size) of the orthonormal features, from those of the raw ones."""
+    (centre, turn), size = _orthonormal(), raw.shape[1]
+    return np.asarray((raw - centre[:size]) @ turn[:size, :size])
 
 
 def _log_partition(grid: _Grid, weights: Array, theta: Array) -> tuple[Array, Array]:

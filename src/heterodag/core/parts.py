@@ -9,6 +9,15 @@ from typing import Protocol
 from heterodag.core.gaussian import Array
 
 
+#: A part takes at most about this many bytes as numbers.
+PART_BYTES = 2**24
+
+
+def part_rows(d: int) -> int:
+    """Return how many rows of d columns a part has at most."""
+    return max(1, PART_BYTES // (8 * d))
+
+
 class Part(Protocol):
     """Some consecutive rows of a table. A part that is not in memory holds where its rows are, so it travels to workers."""
 

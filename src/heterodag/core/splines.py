@@ -165,6 +165,39 @@ class ColumnSpline:
         return ColumnSpline(CubicSpline.construct_fast(pieces, self.curves.x), np.r_[0.0, np.ones(weights.shape[1])])
 
 
+    def in_powers(self, width: int) -> Array:
+        """Return (powers, width) the first basis columns in terms of `powers` of the column: `basis = weights.T @ powers`."""
+        if self.curves is None or width < 2:
+            return np.array([[0.0], [1.0]])
+        c, x = self.curves.c[:, :, : width - 1], self.curves.x
+        weights = np.zeros((len(x) + 4, width))
+        weights[1, 0] = 1.0
+        weights[0, 1:], weights[2, 1:], weights[3, 1:] = c[3, 0], c[2, 0], c[0, 0]
+        weights[4:-2, 1:] = np.diff(c[0], axis=0)  # third derivatives jump at knots, all else is continuous
+        weights[-2, 1:], weights[-1, 1:] = self.curves(x[0], 1)[: width - 1], self.curves(x[-1], 1)[: width - 1]
+        return weights
+
+
+def powers(column: ColumnSpline, x: Array, width: int) -> Array:
+    """Return (powers, rows) the truncated powers that the basis of a column is made of.
+
+    Sums of basis columns, and sums over rows weighted by them, cost a fraction of what the basis itself costs. For products
+    of two basis columns these powers are too nearly dependent.
+    """
+    if column.curves is None or width < 2:
+        return np.stack([np.ones_like(x), x])
+    knots = column.curves.x
+    out = np.empty((len(knots) + 4, len(x)))
+    inside = np.clip(x, knots[0], knots[-1])
+    out[0], out[1], out[2] = 1.0, x, inside - knots[0]
+    out[3] = out[2] ** 3
+    np.maximum(inside - knots[1:-1, None], 0.0, out=out[4:-2])
+    out[4:-2] *= out[4:-2] * out[4:-2]
+    np.minimum(x - knots[0], 0.0, out=out[-2])
+    np.maximum(x - knots[-1], 0.0, out=out[-1])
+    return out
+
+
 #: The basis of a column without curves.
 LINE = ColumnSpline(None, np.zeros(1))
 

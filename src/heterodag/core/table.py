@@ -38,7 +38,8 @@ def location_and_scale(X: Array) -> tuple[Array, Array]:
 class Table:
     """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed.
 
-    `memo` keeps what is worth finding once per table, such as the knots of its columns.
+    `memo` keeps what is worth finding once per table, such as the knots of its columns. `even` counts the rows that are a
+    fair sample; rows behind them, if any, are here because they lie far out.
     """
 
     X: Array
@@ -46,6 +47,7 @@ class Table:
     scale: Array
     cached: Array | None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    even: int | None = None
 
     @classmethod
     def standardize(cls, X: Array) -> Table:
@@ -54,9 +56,9 @@ class Table:
         return cls.with_scaling(X, location, scale)
 
     @classmethod
-    def with_scaling(cls, X: Array, location: Array, scale: Array) -> Table:
+    def with_scaling(cls, X: Array, location: Array, scale: Array, even: int | None = None) -> Table:
         """Wrap `X` with a location and scale found elsewhere (new rows for a fitted model)."""
-        return cls(X, location, scale, _standardized(X, location, scale))
+        return cls(X, location, scale, _standardized(X, location, scale), even=even)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,7 +89,8 @@ class Table:
         key = ("sample rows", rows)
         if key not in self.memo:
             far = self._farthest(int(_FAR_SHARE * rows))
-            rest = np.delete(np.arange(self.shape[0]), far)
+            fair = np.arange(self.shape[0] if self.even is None else self.even)
+            rest = np.delete(fair, far[far < len(fair)])
             even = rest[np.arange(rows - len(far)) * len(rest) // (rows - len(far))]
             self.memo[key] = np.sort(np.concatenate([far, even]))
         found: Index = self.memo[key]

@@ -296,7 +296,9 @@ class HOST(GraphEstimator):
             study = read_study(X, interventions, self.prior_knowledge, self.missing)
             self._remember(study.d, study.own_names)
             self._look_at(X, study, self.data_check)
-            scores = settings.scores.make(study.array, seed, work, study.experiments)
+            scores = settings.scores.make_for_graph(
+                study.array, seed, work, study.experiments, self.random_state
+            )
             with work.part(0.0, _EDGES_FROM):
                 found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
@@ -335,7 +337,7 @@ class HOST(GraphEstimator):
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("interventional_nats_", due)
         self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
-        self.rows_ = np.array([found.scores.table_of(j).shape[0] for j in range(study.d)])
+        self.rows_ = np.array([found.scores.rows_of(j) for j in range(study.d)])
         told: dict[str, Any] = dict.fromkeys(("mechanisms_", "targets_", "strengths_", "_mechanisms"))
         if found.scores.fitter.comparable:
             with suppress(OutOfTime):

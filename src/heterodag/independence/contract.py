@@ -120,7 +120,7 @@ class EdgeProblem:
         """
         if self.found is not None:
             return self.found.scores
-        return self.settings.make(self.X, self.seed, work, self.experiments)
+        return self.settings.make_for_graph(self.X, self.seed, work, self.experiments)
 
     def by_rows(self) -> list[EdgeProblem]:
         """Return the problem in parts whose targets have the same rows, those in which they were not set.

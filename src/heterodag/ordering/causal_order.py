@@ -156,7 +156,9 @@ def causal_order(
     study = read_study(X, interventions, prior_knowledge, missing)
     with Work(n_jobs, limit, progress) as work:
         with work.part(0.0, ALMOST):
-            scores = settings.scores.make(study.array, seed, work, study.experiments)
+            scores = settings.scores.make_for_graph(
+                study.array, seed, work, study.experiments, random_state
+            )
             found = find_order(scores, study.names, settings, study.knowledge)
         work.report(1.0)
     return found.result.of_first(study.d, study.own_names)

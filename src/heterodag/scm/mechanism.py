@@ -150,14 +150,17 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], settings: Score
     return replace(mechanism_of(fit, table), target=target, parents=tuple(parents))
 
 
-def mechanism_of(fit: LinearFit, table: Table) -> Mechanism:
-    """Return the mechanism of a model that was fitted to a table, in the units of the table."""
+def mechanism_of(fit: LinearFit, table: Table, rows: int | None = None) -> Mechanism:
+    """Return the mechanism of a model that was fitted to a table, in the units of the table.
+
+    `rows`, if given, is the number of rows that it was fitted to, of which the table is a sample.
+    """
     parents, columns = list(fit.parents), [*fit.parents, fit.target]
     n = table.shape[0]
     s = np.concatenate([fit.predictors(table, rows)[1][0] for rows in row_slices(n, 2 * fit.shape.width)])
     own = replace(fit, target=len(parents), parents=tuple(range(len(parents))))
     extremes = table.X[np.ix_([int(s.argmin()), int(s.argmax())], parents)]
-    covariance = coefficient_covariance(fit, table)
+    covariance = coefficient_covariance(fit, table, rows)
     return Mechanism(
         fit.target, fit.parents, own, table.location[columns], table.scale[columns], extremes, covariance
     )
@@ -220,8 +223,8 @@ def penalty_weights(fit: LinearFit, n: int) -> Array:
     return np.where(curves > 0.0, curves, ridge_strength(n))
 
 
-def coefficient_covariance(fit: LinearFit, table: Table) -> Array:
-    """Return the sandwich estimate of the covariance of the coefficients of a fit to a table.
+def coefficient_covariance(fit: LinearFit, table: Table, rows: int | None = None) -> Array:
+    """Return the sandwich estimate of the covariance of the coefficients of a fit to a table, or to `rows` rows like its.
 
     `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients. The
     coefficients maximise a Gaussian likelihood whatever the noise, and this is right whatever the noise: H needs its mean
@@ -230,17 +233,18 @@ def coefficient_covariance(fit: LinearFit, table: Table) -> Array:
     take no part in the model: they stay.
     """
     size, n = fit.shape.size, table.shape[0]
+    total_rows = n if rows is None else rows
     step = -(-n // COVARIANCE_ROWS)
     information, outer = np.zeros((size, size)), np.zeros((size, size))
-    for rows in row_slices(n, 8 * size // step):
-        some = slice(rows.start + -rows.start % step, rows.stop, step)
+    for block in row_slices(n, 8 * size // step):
+        some = slice(block.start + -block.start % step, block.stop, step)
         for total, part in zip((information, outer), _row_sums(fit, table, some), strict=True):
-            total += part * (n / len(range(0, n, step)))
+            total += part * (total_rows / len(range(0, n, step)))
     width = fit.shape.width
     used = fit.theta != 0.0
     used[[0, width]] = used[2 * width :] = True
     kept = np.flatnonzero(used)
-    penalised = information[np.ix_(kept, kept)] + np.diag(penalty_weights(fit, table.shape[0])[kept])
+    penalised = information[np.ix_(kept, kept)] + np.diag(penalty_weights(fit, total_rows)[kept])
     inverse = np.linalg.pinv(penalised, hermitian=True)
     covariance = np.zeros(information.shape)
     spread = outer[np.ix_(kept, kept)] + np.diag(curve_penalties(fit)[kept])

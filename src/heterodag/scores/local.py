@@ -121,6 +121,10 @@ class LocalScores:
             self._tables[name] = Table.with_scaling(self.table.X[free], *self._whole._scaling_of(target))
         return self._tables[name]
 
+    def rows_of(self, target: int) -> int:
+        """Return the number of rows that the models of a variable are fitted on."""
+        return self.table_of(target).shape[0]
+
     def _scaling_of(self, target: int) -> tuple[Array, Array]:
         """Return location and scale of the rows of a target; samples use those of the whole table."""
         assert self.experiments is not None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from heterodag.core.experiments import Experiments
 from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL, Array, Form
+from heterodag.core.parts import array_parts, part_rows
+from heterodag.core.survey import survey
 from heterodag.core.table import Table
 from heterodag.errors import ParameterError, check_choice
 from heterodag.runtime.seeds import model_seed
@@ -16,6 +19,7 @@ from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import Fitter, LocalScores
+from heterodag.scores.long import CHOSEN_ON, SAMPLE_ROWS, LongScores, LongTable
 from heterodag.scores.networks import NetworkFitter
 
 PARAMETRIZATIONS = ("auto", "linear", "spline", "mlp")
@@ -71,6 +75,29 @@ class ScoreSettings:
     ) -> LocalScores:
         """Return the local scores of a table that has been checked already."""
         return LocalScores(Table.standardize(array), self.fitter(seed), work, experiments)
+
+    def make_for_graph(
+        self,
+        array: Array,
+        seed: np.random.SeedSequence,
+        work: Work,
+        experiments: Experiments | None = None,
+        random_state: Any = None,
+    ) -> LocalScores:
+        """Return the local scores that a graph is learned from: those of a long table answer from samples and sums.
+
+        Samples follow the user's `random_state`; None is a fixed seed, so that a table gives the same graph every time.
+        """
+        if experiments is not None or len(array) <= CHOSEN_ON or not self.linear_in_coefficients:
+            return self.make(array, seed, work, experiments)
+        parts = tuple(array_parts(array, part_rows(array.shape[1])))
+        rng = np.random.default_rng(0 if random_state is None else seed)
+        return LongScores(LongTable(parts, survey(parts, SAMPLE_ROWS, rng, work.map)), self.fitter(seed), work)
+
+    @property
+    def linear_in_coefficients(self) -> bool:
+        """Whether models can be fitted to a long table by sums over its rows."""
+        return self.compete or self.parametrization == "linear"
 
 
 def score_settings(parametrization: str, form: str, noise: str = "gaussian") -> ScoreSettings:

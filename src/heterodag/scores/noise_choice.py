@@ -10,7 +10,7 @@ that blurs them less by chance would look like a true one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,9 +22,8 @@ from heterodag.core.densities import (
     SMOOTH,
     Densities,
     Density,
-    fit_densities,
+    ResidualSums,
     fit_families,
-    mean_features,
     price,
 )
 from heterodag.core.gaussian import Array, Index, Mask
@@ -38,33 +37,45 @@ _BEYOND = 2.0
 _NEAR = 60.0
 
 
+#: Sums up the residuals of some models, for densities of at most a given size.
+Described = Callable[[Index, int], ResidualSums]
+
+
 def with_noise(fits: Sequence[LinearFit], E: Array, noise: str, owner: Index) -> list[LinearFit]:
     """Return models with the densities of their residuals E (models, n), and losses under these.
 
     Models of one `owner` (a number each) are compared: sharp densities are tried only for those near the best.
     """
+    return with_described_noise(fits, lambda some, size: ResidualSums.of(E[some], size), noise, owner)
+
+
+def with_described_noise(
+    fits: Sequence[LinearFit], described: Described, noise: str, owner: Index
+) -> list[LinearFit]:
+    """Do the same where only sums of the residuals are at hand."""
     if noise == "gaussian":
         return list(fits)
-    found = _Choice(np.full(len(E), 0.0 if noise == "auto" else -np.inf), [None] * len(E))
-    some = np.arange(len(E)) if noise == "flexible" else _worth_trying(E)
-    _offer_smooth(found, E, some, np.array([not fit.parents for fit in fits]))
+    found = _Choice(np.full(len(fits), 0.0 if noise == "auto" else -np.inf), [None] * len(fits))
+    every = np.arange(len(fits))
+    some = every if noise == "flexible" else _worth_trying(described(every, SMOOTH))
+    if len(some):
+        _offer_smooth(found, described(some, SMOOTH), some, np.array([not fit.parents for fit in fits]))
     loss = np.array([fit.loss for fit in fits])
     best = np.full(owner.max() + 1, np.inf)
     np.minimum.at(best, owner, loss - found.gain)
     near = np.flatnonzero((loss - found.gain < best[owner] + _NEAR) & (found.gain > 0.0))
     if len(near):
-        found.offer(fit_densities(E[near], SHARP), near)
+        found.offer(fit_families(described(near, SHARP), (SHARP,))[0], near)
     return [
         replace(fit, loss=float(value), noise=density)
         for fit, value, density in zip(fits, loss - found.gain, found.densities, strict=True)
     ]
 
 
-def _worth_trying(E: Array) -> Index:
+def _worth_trying(E: ResidualSums) -> Index:
     """Return the models whose residuals a density may describe better than the normal one, its price paid."""
-    n = E.shape[1]
-    estimate = 0.5 * n * np.square(mean_features(E)).sum(axis=1)
-    return np.flatnonzero(estimate > _HOPE * price(n, SKEWED))
+    estimate = 0.5 * E.rows * np.square(E.features[:, :SMOOTH]).sum(axis=1)
+    return np.flatnonzero(estimate > _HOPE * price(E.rows, SKEWED))
 
 
 @dataclass
@@ -83,17 +94,15 @@ class _Choice:
             self.gain[models[k]], self.densities[models[k]] = gain[k], fitted.one(int(k))
 
 
-def _offer_smooth(found: _Choice, E: Array, some: Index, roots: Mask) -> None:
+def _offer_smooth(found: _Choice, E: ResidualSums, some: Index, roots: Mask) -> None:
     """Try smooth densities for some models, and with edges for roots that have fewer rows far out than expected."""
-    if not len(some):
-        return
-    for fitted in fit_families(E[some], (SKEWED, SMOOTH)):
+    for fitted in fit_families(E, (SKEWED, SMOOTH)):
         found.offer(fitted, some)
     asked = (fitted.beyond > _BEYOND) & roots[some, None]
     few = np.flatnonzero(asked.any(axis=1))
     if len(few):
-        edge = E[some[few]]
-        low = np.where(asked[few, 0], edge.min(axis=1), -np.inf)
-        high = np.where(asked[few, 1], edge.max(axis=1), np.inf)
+        edge = E.take(few)
+        low = np.where(asked[few, 0], edge.least, -np.inf)
+        high = np.where(asked[few, 1], edge.largest, np.inf)
         for fitted in fit_families(edge, (NORMAL, SKEWED, SMOOTH), low, high):
             found.offer(fitted, some[few])

@@ -1,0 +1,202 @@
+"""One pass over a table in parts: moments, gaps, ranges, a sample of the rows, and stretches of neighbouring rows.
+
+The sample has one random row from each of many equal strata of positions, so it does not depend on how the table was cut
+into parts. Beside it stand the rows farthest out, measured by the spread of the first rows (the exact one is known only
+after the pass): in heavy-tailed tables a few of them hold most of what there is to know about an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.parts import Part
+from heterodag.core.table import FAR_OUT, Table, location_and_scale
+
+#: Rows from the start of the table whose spread tells, during the pass, which rows are far out.
+_PILOT_ROWS = 10_000
+#: Most rows that are kept because they are far out: a quarter of the largest sample that models are chosen on.
+_MOST_FAR = 12_500
+#: Parts that are looked at before far rows are sorted out, so that these never fill the memory.
+_AT_ONCE = 32
+#: Stretches of neighbouring rows, and the rows of each: what checks of dependent rows look at.
+_STRETCHES, _STRETCH_ROWS = 5, 4_000
+
+#: Runs jobs in any order and returns their results in theirs, as `runtime.work.Work.map` does.
+Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A missing or infinite value: in which column and part, at which row of the table, and how many such rows there are."""
+
+    column: int
+    label: str
+    row: int
+    infinite: bool
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one pass over a table found.
+
+    Attributes
+    ----------
+    n_rows : rows without missing values.
+    dropped : rows with missing values.
+    gap : the first missing or infinite value; None if there is none.
+    location, scale, low, high : (d,) mean, standard deviation, least and largest value of every column.
+    sample : (rows, d) one random row of each stratum, in the order of the table.
+    far : (rows, d) rows far out that are not in the sample, the farthest first.
+    stretches : neighbouring rows from several places of the table.
+    """
+
+    n_rows: int
+    dropped: int
+    gap: Gap | None
+    location: Array
+    scale: Array
+    low: Array
+    high: Array
+    sample: Array
+    far: Array
+    stretches: list[Array]
+
+    def table(self) -> Table:
+        """Return the sample with the far rows behind it, standardised as the whole table is."""
+        rows = np.ascontiguousarray(np.vstack([self.sample, self.far]))
+        return Table.with_scaling(rows, self.location, self.scale, even=len(self.sample))
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What every part is looked at for: positions of the sample, of stretches, and the spread of the first rows."""
+
+    positions: Index
+    stretches: Index
+    location: Array
+    scale: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What was found in one part; `spot` is the first gap or infinity, as (row, column, infinite)."""
+
+    n_rows: int
+    dropped: int
+    spot: tuple[int, int, bool] | None
+    infinite: int
+    location: Array
+    scale: Array
+    low: Array
+    high: Array
+    sample: Array
+    stretches: list[Array]
+    far: Array
+    reach: Array
+
+
+def survey(parts: Sequence[Part], rows: int, rng: np.random.Generator, run: Map) -> Survey:
+    """Look at all parts once; the sample has at most `rows` rows."""
+    ends = np.cumsum([part.rows for part in parts])
+    n, starts = int(ends[-1]), [0, *ends[:-1].tolist()]
+    plan = _plan(parts, n, min(rows, n), rng)
+    looks: list[_Look] = []
+    far, reach = np.empty((0, len(plan.location))), np.empty(0)
+    for at in range(0, len(parts), _AT_ONCE):
+        some = [(plan, part, start) for part, start in zip(parts, starts, strict=True)][at : at + _AT_ONCE]
+        found: list[_Look] = run(_look, some)
+        looks += found
+        far, reach = np.vstack([far, *(one.far for one in found)]), np.concatenate([reach, *(one.reach for one in found)])
+        best = np.argsort(-reach, kind="stable")[:_MOST_FAR]
+        far, reach = far[best], reach[best]
+    return _joined(looks, parts, starts, far)
+
+
+def _plan(parts: Sequence[Part], n: int, rows: int, rng: np.random.Generator) -> _Plan:
+    positions = ((np.arange(rows) + rng.random(rows)) * n / rows).astype(np.intp)
+    first = np.linspace(0, max(n - _STRETCH_ROWS, 0), _STRETCHES).astype(np.intp)
+    pilot: list[Array] = []
+    for part in parts:
+        block = part.read()
+        pilot.append(block[np.isfinite(block).all(axis=1)][:_PILOT_ROWS])
+        if sum(map(len, pilot)) >= _PILOT_ROWS:
+            break
+    head = np.vstack(pilot)[:_PILOT_ROWS]
+    d = head.shape[1]
+    location, scale = location_and_scale(head) if len(head) else (np.zeros(d), np.ones(d))
+    stretches = np.column_stack([first, np.minimum(first + _STRETCH_ROWS, n)])
+    return _Plan(np.minimum(positions, n - 1), stretches, location, np.where(scale > 0.0, scale, 1.0))
+
+
+def _look(plan: _Plan, part: Part, start: int) -> _Look:
+    """Look at one part, whose first row stands at `start`."""
+    X = part.read()
+    finite = np.isfinite(X)
+    kept = finite.all(axis=1)
+    own, spot, infinite = X if kept.all() else X[kept], None, 0
+    if not kept.all():
+        infinite = int(np.isinf(X).any(axis=1).sum())
+        row = int(np.argmax(np.isinf(X).any(axis=1))) if infinite else int(np.argmin(kept))
+        spot = row, int(np.argmax(~finite[row] if not infinite else np.isinf(X[row]))), bool(infinite)
+    d = X.shape[1]
+    location, scale = location_and_scale(own) if len(own) else (np.zeros(d), np.zeros(d))
+    low, high = (own.min(axis=0), own.max(axis=0)) if len(own) else (np.full(d, np.inf), np.full(d, -np.inf))
+    far, reach, chosen = _far_rows(plan, X, kept, start)
+    stretches = [X[max(a - start, 0) : max(b - start, 0)] for a, b in plan.stretches]
+    gaps = len(X) - len(own) - infinite
+    return _Look(len(own), gaps, spot, infinite, location, scale, low, high, X[chosen], stretches, far, reach)
+
+
+def _far_rows(plan: _Plan, X: Array, kept: Any, start: int) -> tuple[Array, Array, Index]:
+    """Return the rows far out that the sample lacks, how far they are, and the rows of the sample."""
+    inside = plan.positions[np.searchsorted(plan.positions, start) : np.searchsorted(plan.positions, start + len(X))]
+    chosen = inside - start
+    chosen = chosen[kept[chosen]]
+    with np.errstate(invalid="ignore", over="ignore"):
+        reach = (np.abs(X - plan.location) / plan.scale).max(axis=1)
+    # The exact spread is known later; rows that are half as far out as is asked for are held until then.
+    reach[~kept] = 0.0
+    reach[chosen] = 0.0
+    far = np.flatnonzero(reach > 0.5 * FAR_OUT)
+    far = far[np.argsort(-reach[far], kind="stable")[:_MOST_FAR]]
+    return X[far], reach[far], chosen
+
+
+def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int], far: Array) -> Survey:
+    rows = np.array([look.n_rows for look in looks], dtype=float)[:, None]
+    low, high = np.min([look.low for look in looks], axis=0), np.max([look.high for look in looks], axis=0)
+    # Divided by the largest value first: squares of values near the largest number there is would overflow.
+    unit = np.maximum(np.abs(low), np.abs(high))
+    unit = np.where(np.isfinite(unit) & (unit > 0.0), unit, 1.0)
+    mean, sd = (np.array([getattr(look, name) for look in looks]) / unit for name in ("location", "scale"))
+    total = max(float(rows.sum()), 1.0)
+    centre = (rows * mean).sum(axis=0) / total
+    spread = np.sqrt((rows * (sd**2 + (mean - centre) ** 2)).sum(axis=0) / total)
+    location, scale = centre * unit, spread * unit
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reach = (np.abs(far - location) / scale).max(axis=1, initial=0.0)
+    out = np.flatnonzero(reach > FAR_OUT)
+    kept = out[np.argsort(-reach[out], kind="stable")]
+    stretches = [np.vstack([look.stretches[k] for look in looks]) for k in range(len(looks[0].stretches))]
+    sample = np.vstack([look.sample for look in looks])
+    dropped = sum(look.dropped for look in looks)
+    return Survey(
+        int(rows.sum()), dropped, _first_gap(looks, parts, starts), location, scale, low, high, sample, far[kept],
+        stretches,
+    )  # fmt: skip
+
+
+def _first_gap(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]) -> Gap | None:
+    """Return the first infinite value, else the first missing one."""
+    infinite = sum(look.infinite for look in looks)
+    for look, part, start in zip(looks, parts, starts, strict=True):
+        if look.spot is not None and (look.spot[2] or not infinite):
+            row, column, unbounded = look.spot
+            return Gap(column, part.label, start + row, unbounded, infinite or sum(one.dropped for one in looks))
+    return None

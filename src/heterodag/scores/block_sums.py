@@ -1,0 +1,212 @@
+"""What fitted models ask of rows that are read block by block: gradients, second derivatives, residuals, score tests.
+
+Every function reads some parts of a table, wherever it runs, and returns sums over their rows that are small whatever the
+number of rows. Gradients and residuals are found from truncated powers of the columns (`core.splines.powers`), which models
+share and which cost less than their bases; only second derivatives need the designs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from heterodag.core.densities import SHARP, raw_features
+from heterodag.core.design import linear_basis
+from heterodag.core.gaussian import Array
+from heterodag.core.parts import Part
+from heterodag.core.row_sums import RowTerms, gradient_of, row_terms, step_sums
+from heterodag.core.solver import free_swing
+from heterodag.core.splines import SplineBasis, powers
+from heterodag.core.table import Table
+from heterodag.scores.fit import LinearFit
+
+#: Rows that are worked on together: their designs and weights stay in a processor's cache.
+_BLOCK_ROWS = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Some parts of a table of `n_rows` rows, and its location and scale; it travels to workers."""
+
+    parts: tuple[Part, ...]
+    n_rows: int
+    location: Array
+    scale: Array
+
+    def tables(self) -> Iterator[Table]:
+        """Read the parts and yield blocks of their rows; those with missing values are left out."""
+        for part in self.parts:
+            X = part.read()
+            kept = np.isfinite(X).all(axis=1)
+            X = X if kept.all() else X[kept]
+            for start in range(0, len(X), _BLOCK_ROWS):
+                yield Table.with_scaling(X[start : start + _BLOCK_ROWS], self.location, self.scale)
+
+
+@dataclass
+class Sums:
+    """Sums over rows that add up, field by field."""
+
+    loss: float
+    gradient: Array
+
+    def __iadd__(self, other: Self) -> Self:
+        """Add the sums of other rows."""
+        for one in fields(self):
+            setattr(self, one.name, self._joined(one.name, getattr(self, one.name), getattr(other, one.name)))
+        return self
+
+    def _joined(self, name: str, mine: Any, theirs: Any) -> Any:
+        return mine + theirs
+
+
+@dataclass
+class SecondSums(Sums):
+    """Loss, gradient (size,), and observed second derivatives (size, size)."""
+
+    second: Array
+
+
+@dataclass
+class EndSums(Sums):
+    """What is asked of a model at the end of its fit.
+
+    Attributes
+    ----------
+    features : (SHARP,) raw features of the residuals.
+    least, largest : residuals.
+    scores : (2, d) derivatives of the loss by a line of every column, in `A` and in `s`.
+    seen, expected : (2, d) variances of these: squares of the rows' derivatives, and second derivatives.
+    """
+
+    features: Array
+    least: float
+    largest: float
+    scores: Array
+    seen: Array
+    expected: Array
+
+    def _joined(self, name: str, mine: Any, theirs: Any) -> Any:
+        return {"least": min, "largest": max}[name](mine, theirs) if name in ("least", "largest") else mine + theirs
+
+    def promises(self) -> Array:
+        """Return (d,) what a line of every column promises to the model (score test, nats)."""
+        variance = np.maximum(np.minimum(self.seen, self.expected), 1e-300)
+        return np.asarray(0.5 * (self.scores**2 / variance).sum(axis=0))
+
+
+def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
+    """Return what a Newton step of every model needs."""
+    limit, total = free_swing(blocks.n_rows), list[SecondSums]()
+    for table in blocks.tables():
+        X, found = table.take(range(table.shape[1])), []
+        for fit in fits:
+            Z = fit.basis(X[list(fit.parents)])
+            found.append(SecondSums(*step_sums(fit.form, fit.theta, Z, X[fit.target], limit)))
+        total = _added(total, found)
+    return total
+
+
+def gradient_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Sums]:
+    """Return loss and gradient of every model."""
+    models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[Sums]()
+    for table in blocks.tables():
+        columns = _Columns(table)
+        rows = [model.rows(columns) for model in models]
+        found = [Sums(own.loss, gradient) for own, gradient in rows]
+        total = _added(total, found)
+    return _with_gradients(total, models)
+
+
+def end_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[EndSums]:
+    """Return loss, gradient, residuals and score tests of every model."""
+    models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[EndSums]()
+    for table in blocks.tables():
+        columns = _Columns(table)
+        total = _added(total, _ends(columns.X, [model.rows(columns) for model in models]))
+    return _with_gradients(total, models)
+
+
+def _ends(X: Array, rows: Sequence[tuple[RowTerms, Array]]) -> list[EndSums]:
+    first = np.array([(own.by_A, own.by_s) for own, _ in rows])
+    # The observed second derivative by s is the expected one plus the first.
+    second = np.array([(own.by_AA, own.by_ss - own.by_s) for own, _ in rows])
+    squares = (X * X).T
+    scores, seen, expected = first @ X.T, (first * first) @ squares, second @ squares
+    return [
+        EndSums(
+            own.loss, gradient, raw_features(own.residuals, SHARP).sum(axis=1), float(own.residuals.min()),
+            float(own.residuals.max()), scores[i], seen[i], expected[i],
+        )
+        for i, (own, gradient) in enumerate(rows)
+    ]  # fmt: skip
+
+
+def _added(total: list[Any], found: list[Any]) -> list[Any]:
+    for mine, other in zip(total, found, strict=False):
+        mine += other
+    return total or found
+
+
+class _Columns:
+    """The standardised columns of a block of rows, and their powers; models with the same curves share them."""
+
+    def __init__(self, table: Table) -> None:
+        self.X = table.take(range(table.shape[1]))
+        self.made: dict[tuple[int, int, bool], Array] = {}
+
+
+class _InPowers:
+    """A model whose coefficients are those of powers of its parents; sums over rows are found there and turned back."""
+
+    def __init__(self, fit: LinearFit, n_rows: int) -> None:
+        self.fit, self.limit, p = fit, free_swing(n_rows), fit.shape.width
+        self.turns: list[Array] | None = None
+        self.theta = fit.theta
+        if isinstance(fit.basis, SplineBasis):
+            pairs = zip(fit.basis.columns, fit.basis.widths, strict=True)
+            self.turns = [np.ones((1, 1)), *(column.in_powers(width) for column, width in pairs)]
+            a, b = (np.concatenate(self._by_block(side, False)) for side in (fit.theta[:p], fit.theta[p : 2 * p]))
+            self.theta = np.concatenate([a, b, fit.theta[2 * p :]])
+
+    def rows(self, columns: _Columns) -> tuple[RowTerms, Array]:
+        """Return the terms of the rows and the gradient by the coefficients of powers."""
+        fit, Z = self.fit, self._design(columns)
+        terms = row_terms(fit.form, self.theta, Z, columns.X[fit.target], self.limit)
+        return terms, gradient_of(fit.form, terms, Z)
+
+    def gradient(self, in_powers: Array) -> Array:
+        """Return the gradient by the coefficients of the model."""
+        if self.turns is None:
+            return in_powers
+        p = sum(map(len, self.turns))
+        a, b = (np.concatenate(self._by_block(side, True)) for side in (in_powers[:p], in_powers[p : 2 * p]))
+        return np.concatenate([a, b, in_powers[2 * p :]])
+
+    def _by_block(self, side: Array, back: bool) -> list[Array]:
+        """Turn the coefficients of every block of basis columns into those of powers, or a gradient back."""
+        assert self.turns is not None
+        turns = [turn.T for turn in self.turns] if back else self.turns
+        ends = np.cumsum([turn.shape[1] for turn in turns])[:-1]
+        return [turn @ own for turn, own in zip(turns, np.split(side, ends), strict=True)]
+
+    def _design(self, columns: _Columns) -> Array:
+        fit, X = self.fit, columns.X
+        if not isinstance(fit.basis, SplineBasis):
+            return linear_basis(X[list(fit.parents)])
+        pieces = [np.ones((1, X.shape[1]))]
+        for j, column, width in zip(fit.parents, fit.basis.columns, fit.basis.widths, strict=True):
+            key = j, id(column), width > 1
+            if key not in columns.made:
+                columns.made[key] = powers(column, X[j], width)
+            pieces.append(columns.made[key])
+        return np.concatenate(pieces)
+
+
+def _with_gradients(total: list[Any], models: Sequence[_InPowers]) -> list[Any]:
+    for sums, model in zip(total, models, strict=True):
+        sums.gradient = model.gradient(sums.gradient)
+    return total

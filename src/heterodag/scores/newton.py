@@ -1,0 +1,179 @@
+"""Models fitted on all rows of a long table, from their optimum on a sample, with sums that are made block by block.
+
+A sample fixes what a model is: form, curves, their smoothness. It also tells the second derivatives up to a percent or so, and
+its optimum is near that of all rows. So a gradient over all rows gives a step that leads there up to a fraction of a nat; the
+next pass measures loss, residuals and score tests, and the gradient that is left. Where that promises more than `ACCURACY`,
+another step follows, with second derivatives over all rows if the sample's did not do (a few rows far out can hold most of the
+information). Steps that do not lower the loss are repeated with more damping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from heterodag.core.densities import ResidualSums, orthonormal_means
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.splines import SplineBasis
+from heterodag.core.steps import damped_steps
+from heterodag.core.wald import wald_gains
+from heterodag.scores.block_sums import EndSums, Sums, end_sums, gradient_sums, second_sums
+from heterodag.scores.fit import Effort, LinearFit
+from heterodag.scores.noise_choice import with_described_noise
+from heterodag.scores.ridge import ridge_strength
+from heterodag.scores.spline_design import curve_penalties
+
+#: A model is done when the gradient that is left promises less than this (nats, all rows together).
+ACCURACY = 0.2
+#: Steps before a model counts as not converged.
+_STEPS = 12
+_FIRST_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 100.0, 1e6
+
+#: Sums a function of parts and models over all rows.
+Summed = Callable[[Callable[..., list[Any]], Sequence[LinearFit]], list[Any]]
+
+
+@dataclass
+class _Climb:
+    """Where one model stands: loss and gradient at its coefficients, and second derivatives there or nearby."""
+
+    fit: LinearFit
+    penalty: Array
+    second: Array
+    here: Sums | None = None
+    damping: float = _FIRST_DAMPING
+    converged: bool = False
+    over: bool = False
+
+    def objective(self, sums: Sums, theta: Array) -> float:
+        """Return the penalised loss."""
+        return sums.loss + 0.5 * float(self.penalty @ theta**2)
+
+    def step(self) -> tuple[Array, float]:
+        """Return the next step, and the fall of the objective that it promises."""
+        assert self.here is not None
+        gradient = self.here.gradient + self.penalty * self.fit.theta
+        step = damped_steps(self._penalised()[None], gradient[None], np.array([self.damping]))[0]
+        return step, -0.5 * float(gradient @ step)
+
+    def judge(self, moved: LinearFit, sums: Sums) -> None:
+        """Take a step if it helped, and see whether another is needed."""
+        assert self.here is not None
+        before = self.objective(self.here, self.fit.theta)
+        if not self.objective(sums, moved.theta) <= before + 1e-9 * abs(before):
+            self.damping *= _MORE_DAMPING
+            self.over = self.damping > _MOST_DAMPING
+            return
+        self.fit, self.here, self.damping = moved, sums, max(self.damping / _MORE_DAMPING, _FIRST_DAMPING)
+        self.converged = self.over = self.step()[1] < ACCURACY
+
+    def _penalised(self) -> Array:
+        return np.asarray(self.second + np.diag(self.penalty))
+
+    def ended(self, n: int) -> LinearFit:
+        """Return the fitted model with its loss, priced as those of samples are, and what its parents contribute."""
+        fit, second = self.fit, self._penalised()
+        assert self.here is not None
+        shape, blocks = fit.shape, _blocks(fit)
+        edf = _effective(fit, self.penalty, second, blocks)
+        price = 0.0 if edf is None else 0.5 * float(np.log(n) * edf.sum())
+        groups, theta = [shape.of_rows(block) for block in blocks], fit.theta[None]
+        spread = [np.arange(shape.width + 1, 2 * shape.width)] if blocks else []
+        return replace(
+            fit, loss=self.objective(self.here, fit.theta) + price, converged=self.converged, effort=Effort.FINAL,
+            contributions=wald_gains(second[None], theta, groups)[0], edf=edf, noise=None,
+            spread_gain=float(wald_gains(second[None], theta, spread).sum()),
+        )  # fmt: skip
+
+
+def fit_sample(starts: Sequence[LinearFit], summed: Summed, n: int) -> list[tuple[LinearFit, Array]]:
+    """Fit models on the n rows of a sample that is in memory; return each with its second derivatives."""
+    climbs = [_Climb(fit, _penalty(fit, n), np.empty(0)) for fit in starts]
+    for _ in range(_STEPS):
+        active = [climb for climb in climbs if not climb.over]
+        if not active:
+            break
+        for climb, sums in zip(active, summed(second_sums, [climb.fit for climb in active]), strict=True):
+            climb.here, climb.second = sums, sums.second
+        _move(active, summed(gradient_sums, [_moved(climb) for climb in active]))
+    return [(climb.ended(n), climb.second) for climb in climbs]
+
+
+def fit_all_rows(
+    starts: Sequence[tuple[LinearFit, Array]], summed: Summed, n: int, noise: str
+) -> list[tuple[LinearFit, Array]]:
+    """Fit models on all n rows from their starts, which know the second derivatives of n rows.
+
+    Returns each model with what a line of every column promises it.
+    """
+    climbs = [_Climb(fit, _penalty(fit, n), second) for fit, second in starts]
+    for climb, sums in zip(climbs, summed(gradient_sums, [climb.fit for climb in climbs]), strict=True):
+        climb.here = sums
+    for number in range(_STEPS):
+        active = [climb for climb in climbs if not climb.over]
+        if not active:
+            break
+        if number > 0:
+            for climb, sums in zip(active, summed(second_sums, [climb.fit for climb in active]), strict=True):
+                climb.second = sums.second
+        _move(active, summed(end_sums, [_moved(climb) for climb in active]))
+    _measure(climbs, summed)
+    return _with_noise(climbs, n, noise)
+
+
+def _moved(climb: _Climb) -> LinearFit:
+    return replace(climb.fit, theta=climb.fit.theta + climb.step()[0])
+
+
+def _move(climbs: Sequence[_Climb], sums: Sequence[Sums]) -> None:
+    for climb, own in zip(climbs, sums, strict=True):
+        climb.judge(_moved(climb), own)
+
+
+def _measure(climbs: Sequence[_Climb], summed: Summed) -> None:
+    """Measure, where they began, the models that no step has helped."""
+    left = [climb for climb in climbs if not isinstance(climb.here, EndSums)]
+    if left:
+        for climb, end in zip(left, summed(end_sums, [climb.fit for climb in left]), strict=True):
+            climb.here = end
+
+
+def _with_noise(climbs: Sequence[_Climb], n: int, noise: str) -> list[tuple[LinearFit, Array]]:
+    ends = [climb.here for climb in climbs if isinstance(climb.here, EndSums)]
+    E = ResidualSums(
+        orthonormal_means(np.array([end.features for end in ends]) / n),
+        np.array([end.least for end in ends]), np.array([end.largest for end in ends]), n,
+    )  # fmt: skip
+
+    def described(some: Index, size: int) -> ResidualSums:
+        return replace(E.take(some), features=E.features[some, :size])
+
+    fits = with_described_noise([climb.ended(n) for climb in climbs], described, noise, np.arange(len(ends)))
+    return [(fit, end.promises()) for fit, end in zip(fits, ends, strict=True)]
+
+
+def _penalty(fit: LinearFit, n: int) -> Array:
+    """Return the penalty of every coefficient, on the scale of sums over rows."""
+    curves = curve_penalties(fit)
+    return np.where(curves > 0.0, curves, fit.shape.ridge(ridge_strength(n))[:, 0])
+
+
+def _blocks(fit: LinearFit) -> list[Index]:
+    """Return the rows of the design that belong to every parent."""
+    if isinstance(fit.basis, SplineBasis):
+        return [np.arange(block.start, block.stop) for block in fit.basis.blocks]
+    return [np.array([k + 1]) for k in range(len(fit.parents))]
+
+
+def _effective(fit: LinearFit, penalty: Array, second: Array, blocks: Sequence[Index]) -> Array | None:
+    """Return (2, parents) the effective coefficients of the curves; None if the model has lines only."""
+    if fit.edf is None or not isinstance(fit.basis, SplineBasis):
+        return None
+    # Each coefficient counts by the share of its information that comes from the rows.
+    share = 1.0 - penalty * np.diag(np.linalg.pinv(second, hermitian=True))
+    width = fit.shape.width
+    own = [[share[side * width + block[1:]].sum() for block in blocks] for side in (0, 1)]
+    return np.clip(np.array(own).reshape(2, len(blocks)), 0.0, None)
