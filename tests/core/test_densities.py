@@ -16,9 +16,9 @@ from heterodag.core.densities import (
     SKEWED,
     SMOOTH,
     Density,
+    ResidualSums,
     features,
     fit_densities,
-    ResidualSums,
     fit_families,
     price,
     raw_features,
@@ -325,7 +325,9 @@ def test_an_edge_inside_a_cell_of_the_grid_counts_its_part():
 
 def test_several_families_at_once_are_as_each_alone():
     E = np.array([sample(shape, 600) for shape in SHAPES])
-    for size, found in zip((SKEWED, SMOOTH, SHARP), fit_families(ResidualSums.of(E, SHARP), (SKEWED, SMOOTH, SHARP)), strict=True):
+    for size, found in zip(
+        (SKEWED, SMOOTH, SHARP), fit_families(ResidualSums.of(E, SHARP), (SKEWED, SMOOTH, SHARP)), strict=True
+    ):
         np.testing.assert_allclose(600 * found.gain, 600 * fit_densities(E, size).gain, atol=0.01)
 
 

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from heterodag.core.gaussian import Array
 
-
 #: A part takes at most about this many bytes as numbers.
 PART_BYTES = 2**24
 

@@ -164,9 +164,8 @@ class ColumnSpline:
         pieces = self.curves.c[:, :, : len(weights)] @ weights
         return ColumnSpline(CubicSpline.construct_fast(pieces, self.curves.x), np.r_[0.0, np.ones(weights.shape[1])])
 
-
     def in_powers(self, width: int) -> Array:
-        """Return (powers, width) the first basis columns in terms of `powers` of the column: `basis = weights.T @ powers`."""
+        """Return (powers, width) weights: the first basis columns are `weights.T @ powers`, powers of the column."""
         if self.curves is None or width < 2:
             return np.array([[0.0], [1.0]])
         c, x = self.curves.c[:, :, : width - 1], self.curves.x

@@ -112,7 +112,10 @@ def survey(parts: Sequence[Part], rows: int, rng: np.random.Generator, run: Map)
         some = [(plan, part, start) for part, start in zip(parts, starts, strict=True)][at : at + _AT_ONCE]
         found: list[_Look] = run(_look, some)
         looks += found
-        far, reach = np.vstack([far, *(one.far for one in found)]), np.concatenate([reach, *(one.reach for one in found)])
+        far, reach = (
+            np.vstack([far, *(one.far for one in found)]),
+            np.concatenate([reach, *(one.reach for one in found)]),
+        )
         best = np.argsort(-reach, kind="stable")[:_MOST_FAR]
         far, reach = far[best], reach[best]
     return _joined(looks, parts, starts, far)

@@ -49,7 +49,8 @@ def fitted_mechanisms(scores: LocalScores, fits: Sequence[Fit], d: int) -> list[
     """Return the mechanisms of fitted models, in the reference condition; none if they are networks."""
     return [
         first_parents(
-            mechanism_of(fit, scores.table_of(fit.target), scores.rows_of(fit.target)), sum(j < d for j in fit.parents)
+            mechanism_of(fit, scores.table_of(fit.target), scores.rows_of(fit.target)),
+            sum(j < d for j in fit.parents),
         )
         for fit in fits
         if isinstance(fit, LinearFit)

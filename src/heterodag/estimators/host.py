@@ -296,9 +296,7 @@ class HOST(GraphEstimator):
             study = read_study(X, interventions, self.prior_knowledge, self.missing)
             self._remember(study.d, study.own_names)
             self._look_at(X, study, self.data_check)
-            scores = settings.scores.make_for_graph(
-                study.array, seed, work, study.experiments, self.random_state
-            )
+            scores = settings.scores.make_for_graph(study.array, seed, work, study.experiments, self.random_state)
             with work.part(0.0, _EDGES_FROM):
                 found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):

@@ -85,10 +85,11 @@ def _settle(
     if scores is sample:
         _neighbours(problem, scores, chosen)
         return dict(chosen)
-    _neighbours(problem, scores, chosen, certain=CERTAIN)
-    # Rows that are not in the sample may tell another story: where they do, the choice goes on with all rows.
-    again = _chosen(problem, scores, chosen, _disputed(problem, scores, chosen), trials=1)
-    settled = dict(chosen) | again
+    settled = dict(chosen)
+    for more in dict.fromkeys((scores.sample(LEVELS[-1]), scores)):
+        _neighbours(problem, more, settled, certain=CERTAIN)
+        # Rows that are not in the sample may tell another story: where they do, the choice goes on with more rows.
+        settled |= _chosen(problem, more, settled, _disputed(problem, more, settled), trials=1)
     _neighbours(problem, scores, settled, certain=CERTAIN)
     return settled
 

@@ -156,9 +156,7 @@ def causal_order(
     study = read_study(X, interventions, prior_knowledge, missing)
     with Work(n_jobs, limit, progress) as work:
         with work.part(0.0, ALMOST):
-            scores = settings.scores.make_for_graph(
-                study.array, seed, work, study.experiments, random_state
-            )
+            scores = settings.scores.make_for_graph(study.array, seed, work, study.experiments, random_state)
             found = find_order(scores, study.names, settings, study.knowledge)
         work.report(1.0)
     return found.result.of_first(study.d, study.own_names)
@@ -198,7 +196,7 @@ def find_order(
                 f"'{settings.scores.parametrization}'.", FitWarning, stacklevel=3
             )  # fmt: skip
         levels = (_CURVE_ROWS,) if _rounds_with_curves(settings) else LEVELS
-        looked_at = scores.sample(levels[0]) if refine or _rounds_with_curves(settings) else scores
+        looked_at = scores.sample(levels[0] if refine or _rounds_with_curves(settings) else scores.n_rows)
         if settings.scores.compete:  # Algorithm 2 as the paper has it: normal noise
             rounds = CurveFitter if _rounds_with_curves(settings) else LineFitter
             looked_at = looked_at.with_fitter(rounds(settings.scores.fixed_form))

@@ -7,43 +7,21 @@ share and which cost less than their bases; only second derivatives need the des
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 
+from heterodag.core.blocks import Blocks
 from heterodag.core.densities import SHARP, raw_features
 from heterodag.core.design import linear_basis
 from heterodag.core.gaussian import Array
-from heterodag.core.parts import Part
 from heterodag.core.row_sums import RowTerms, gradient_of, row_terms, step_sums
 from heterodag.core.solver import free_swing
 from heterodag.core.splines import SplineBasis, powers
 from heterodag.core.table import Table
 from heterodag.scores.fit import LinearFit
-
-#: Rows that are worked on together: their designs and weights stay in a processor's cache.
-_BLOCK_ROWS = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Some parts of a table of `n_rows` rows, and its location and scale; it travels to workers."""
-
-    parts: tuple[Part, ...]
-    n_rows: int
-    location: Array
-    scale: Array
-
-    def tables(self) -> Iterator[Table]:
-        """Read the parts and yield blocks of their rows; those with missing values are left out."""
-        for part in self.parts:
-            X = part.read()
-            kept = np.isfinite(X).all(axis=1)
-            X = X if kept.all() else X[kept]
-            for start in range(0, len(X), _BLOCK_ROWS):
-                yield Table.with_scaling(X[start : start + _BLOCK_ROWS], self.location, self.scale)
 
 
 @dataclass
@@ -102,10 +80,13 @@ def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
     """Return what a Newton step of every model needs."""
     limit, total = free_swing(blocks.n_rows), list[SecondSums]()
     for table in blocks.tables():
-        X, found = table.take(range(table.shape[1])), []
-        for fit in fits:
-            Z = fit.basis(X[list(fit.parents)])
-            found.append(SecondSums(*step_sums(fit.form, fit.theta, Z, X[fit.target], limit)))
+        columns = _Columns(table)
+        found = [
+            SecondSums(
+                *step_sums(fit.form, fit.theta, columns.design(fit, in_powers=False), columns.X[fit.target], limit)
+            )
+            for fit in fits
+        ]
         total = _added(total, found)
     return total
 
@@ -152,11 +133,24 @@ def _added(total: list[Any], found: list[Any]) -> list[Any]:
 
 
 class _Columns:
-    """The standardised columns of a block of rows, and their powers; models with the same curves share them."""
+    """The standardised columns of a block of rows; models with the same curves share their basis columns or powers."""
 
     def __init__(self, table: Table) -> None:
         self.X = table.take(range(table.shape[1]))
-        self.made: dict[tuple[int, int, bool], Array] = {}
+        self._made: dict[tuple[int, int, int], Array] = {}
+
+    def design(self, fit: LinearFit, in_powers: bool) -> Array:
+        """Return the design of a model, or the same in powers."""
+        if not isinstance(fit.basis, SplineBasis):
+            return linear_basis(self.X[list(fit.parents)])
+        pieces = [np.ones((1, self.X.shape[1]))]
+        for j, column, width in zip(fit.parents, fit.basis.columns, fit.basis.widths, strict=True):
+            key = j, id(column), min(width, 2) if in_powers else width
+            if key not in self._made:
+                x = self.X[j]
+                self._made[key] = powers(column, x, width) if in_powers else column(x, width)
+            pieces.append(self._made[key])
+        return np.concatenate(pieces)
 
 
 class _InPowers:
@@ -174,7 +168,7 @@ class _InPowers:
 
     def rows(self, columns: _Columns) -> tuple[RowTerms, Array]:
         """Return the terms of the rows and the gradient by the coefficients of powers."""
-        fit, Z = self.fit, self._design(columns)
+        fit, Z = self.fit, columns.design(self.fit, in_powers=True)
         terms = row_terms(fit.form, self.theta, Z, columns.X[fit.target], self.limit)
         return terms, gradient_of(fit.form, terms, Z)
 
@@ -192,18 +186,6 @@ class _InPowers:
         turns = [turn.T for turn in self.turns] if back else self.turns
         ends = np.cumsum([turn.shape[1] for turn in turns])[:-1]
         return [turn @ own for turn, own in zip(turns, np.split(side, ends), strict=True)]
-
-    def _design(self, columns: _Columns) -> Array:
-        fit, X = self.fit, columns.X
-        if not isinstance(fit.basis, SplineBasis):
-            return linear_basis(X[list(fit.parents)])
-        pieces = [np.ones((1, X.shape[1]))]
-        for j, column, width in zip(fit.parents, fit.basis.columns, fit.basis.widths, strict=True):
-            key = j, id(column), width > 1
-            if key not in columns.made:
-                columns.made[key] = powers(column, X[j], width)
-            pieces.append(columns.made[key])
-        return np.concatenate(pieces)
 
 
 def _with_gradients(total: list[Any], models: Sequence[_InPowers]) -> list[Any]:

@@ -1,61 +1,31 @@
 """`LongScores`: local scores of a table that is too long to fit every model on all of its rows, or to be in memory.
 
-Models are chosen on samples, as everywhere; a question about all rows is answered by the model of the largest sample, taken to
-its optimum on all rows (`scores.newton`). Whoever asks need not know: it is the interface of `LocalScores`.
+Models are chosen on samples, as everywhere; a question about all rows is answered by the model of the largest sample, taken
+to its optimum on all rows (`scores.newton`). Whoever asks need not know: it is the interface of `LocalScores`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from heterodag.core.blocks import Blocks, LongTable
 from heterodag.core.gaussian import Array, Index
-from heterodag.core.parts import ArrayPart, Part
-from heterodag.core.survey import Survey
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
-from heterodag.scores.block_sums import Blocks
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.local import Fitter, LocalScores
 from heterodag.scores.newton import fit_all_rows, fit_sample
+from heterodag.scores.smooth import widened
 
 #: Tables with more rows are long: models are chosen on a sample of this size, and fitted to all rows by Newton's steps.
 CHOSEN_ON = 50_000
 #: Rows of the sample that is kept in memory. Models are taken to its optimum before all rows are read.
 SAMPLE_ROWS = 200_000
-#: Parts are summed up in at most this many groups, whatever the number of workers: sums in another order differ in rounding.
-_GROUPS = 64
-
-
-@dataclass(frozen=True, eq=False)
-class LongTable:
-    """A table in parts, and what one pass over it found."""
-
-    parts: tuple[Part, ...]
-    survey: Survey
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows without missing values, and columns."""
-        return self.survey.n_rows, len(self.survey.location)
-
-    def groups(self) -> list[Blocks]:
-        """Return the parts in groups, each to be read by one worker."""
-        cuts = np.array_split(np.arange(len(self.parts)), min(_GROUPS, len(self.parts)))
-        return [self._blocks([self.parts[k] for k in some]) for some in cuts]
-
-    def in_memory(self) -> list[Blocks]:
-        """Return the sample as if it were the table, in one group."""
-        X = self.survey.sample
-        return [Blocks((ArrayPart(X, 0, len(X)),), len(X), self.survey.location, self.survey.scale)]
-
-    def _blocks(self, parts: Sequence[Part]) -> Blocks:
-        return Blocks(tuple(parts), self.survey.n_rows, self.survey.location, self.survey.scale)
 
 
 class LongScores(LocalScores):
@@ -124,9 +94,24 @@ class LongScores(LocalScores):
     def _on_all_rows(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
         noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
         sampled, n = len(self.long.survey.sample), self.n_rows
-        known = fit_sample(starts, self._summed(self.long.in_memory()), sampled)
+        known = self._on_sample(starts)
         scaled = [(fit, second * (n / sampled)) for fit, second in known]
         return fit_all_rows(scaled, self._summed(self.long.groups()), n, noise)
+
+    def _on_sample(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
+        """Return models at the optimum of the sample; curves that take all their columns get more if that helps."""
+        summed, rows = self._summed(self.long.in_memory()), len(self.long.survey.sample)
+        known = fit_sample(starts, summed, rows)
+        places, wider = [], list[LinearFit]()
+        for place, (fit, _) in enumerate(known):
+            wide = widened(self.sample(CHOSEN_ON).table, fit)
+            if wide is not None:
+                places.append(place)
+                wider.append(wide)
+        for place, found in zip(places, fit_sample(wider, summed, rows) if wider else [], strict=True):
+            if found[0].loss < known[place][0].loss:
+                known[place] = found
+        return known
 
     def _summed(self, groups: Sequence[Blocks]) -> Callable[..., list[Any]]:
         """Return what sums a function of parts and models over groups of parts, wherever the workers are."""

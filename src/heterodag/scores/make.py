@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from heterodag.core.blocks import LongTable
 from heterodag.core.experiments import Experiments
 from heterodag.core.gaussian import FORMS, LOCATION_SCALE, NATURAL, Array, Form
 from heterodag.core.parts import array_parts, part_rows
@@ -19,7 +20,7 @@ from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import Fitter, LocalScores
-from heterodag.scores.long import CHOSEN_ON, SAMPLE_ROWS, LongScores, LongTable
+from heterodag.scores.long import CHOSEN_ON, SAMPLE_ROWS, LongScores
 from heterodag.scores.networks import NetworkFitter
 
 PARAMETRIZATIONS = ("auto", "linear", "spline", "mlp")

@@ -1,10 +1,10 @@
 """Models fitted on all rows of a long table, from their optimum on a sample, with sums that are made block by block.
 
-A sample fixes what a model is: form, curves, their smoothness. It also tells the second derivatives up to a percent or so, and
-its optimum is near that of all rows. So a gradient over all rows gives a step that leads there up to a fraction of a nat; the
+A sample fixes what a model is: form, curves, their smoothness. It also tells the second derivatives up to a percent or so,
+and its optimum is near that of all rows. So a gradient over all rows gives a step that leads there up to a nat or so; the
 next pass measures loss, residuals and score tests, and the gradient that is left. Where that promises more than `ACCURACY`,
-another step follows, with second derivatives over all rows if the sample's did not do (a few rows far out can hold most of the
-information). Steps that do not lower the loss are repeated with more damping.
+another step follows, with second derivatives over all rows (a few rows far out can hold most of the information). Steps that
+do not lower the loss are repeated with more damping.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from heterodag.scores.noise_choice import with_described_noise
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import curve_penalties
 
-#: A model is done when the gradient that is left promises less than this (nats, all rows together).
-ACCURACY = 0.2
-#: Steps before a model counts as not converged.
-_STEPS = 12
+#: A model is done when the gradient that is left promises less than this (nats, all rows together). That step is then taken
+#: without another look at the rows: what is left after it is a fraction of a nat.
+ACCURACY = 2.0
+#: Steps before a model counts as not converged. Models of true causes need one or two; those that need more explain little.
+_STEPS = 5
 _FIRST_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 100.0, 1e6
 
 #: Sums a function of parts and models over all rows.
@@ -75,15 +76,17 @@ class _Climb:
 
     def ended(self, n: int) -> LinearFit:
         """Return the fitted model with its loss, priced as those of samples are, and what its parents contribute."""
-        fit, second = self.fit, self._penalised()
+        second, (last, promise) = self._penalised(), self.step()
+        fit = replace(self.fit, theta=self.fit.theta + last) if self.converged else self.fit
         assert self.here is not None
+        value = self.objective(self.here, self.fit.theta) - (promise if self.converged else 0.0)
         shape, blocks = fit.shape, _blocks(fit)
         edf = _effective(fit, self.penalty, second, blocks)
         price = 0.0 if edf is None else 0.5 * float(np.log(n) * edf.sum())
         groups, theta = [shape.of_rows(block) for block in blocks], fit.theta[None]
         spread = [np.arange(shape.width + 1, 2 * shape.width)] if blocks else []
         return replace(
-            fit, loss=self.objective(self.here, fit.theta) + price, converged=self.converged, effort=Effort.FINAL,
+            fit, loss=value + price, converged=self.converged, effort=Effort.FINAL,
             contributions=wald_gains(second[None], theta, groups)[0], edf=edf, noise=None,
             spread_gain=float(wald_gains(second[None], theta, spread).sum()),
         )  # fmt: skip

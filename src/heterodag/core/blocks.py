@@ -1,0 +1,63 @@
+"""A long table: parts that are read in groups, each by one worker, in blocks of rows that fit a processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heterodag.core.gaussian import Array
+from heterodag.core.parts import ArrayPart, Part
+from heterodag.core.survey import Survey
+from heterodag.core.table import Table
+
+#: Rows that are worked on together: their designs and weights stay in a processor's cache.
+_BLOCK_ROWS = 8192
+#: Parts are summed up in at most this many groups, whatever the number of workers: sums in another order differ in rounding.
+_GROUPS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Some parts of a table of `n_rows` rows, and its location and scale; it travels to workers."""
+
+    parts: tuple[Part, ...]
+    n_rows: int
+    location: Array
+    scale: Array
+
+    def tables(self) -> Iterator[Table]:
+        """Read the parts and yield blocks of their rows; those with missing values are left out."""
+        for part in self.parts:
+            X = part.read()
+            kept = np.isfinite(X).all(axis=1)
+            X = X if kept.all() else X[kept]
+            for start in range(0, len(X), _BLOCK_ROWS):
+                yield Table.with_scaling(X[start : start + _BLOCK_ROWS], self.location, self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class LongTable:
+    """A table in parts, and what one pass over it found."""
+
+    parts: tuple[Part, ...]
+    survey: Survey
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows without missing values, and columns."""
+        return self.survey.n_rows, len(self.survey.location)
+
+    def groups(self) -> list[Blocks]:
+        """Return the parts in groups, each to be read by one worker."""
+        cuts = np.array_split(np.arange(len(self.parts)), min(_GROUPS, len(self.parts)))
+        return [self._blocks([self.parts[k] for k in some], self.survey.n_rows) for some in cuts]
+
+    def in_memory(self) -> list[Blocks]:
+        """Return the sample as if it were the table, in one group."""
+        X = self.survey.sample
+        return [self._blocks([ArrayPart(X, 0, len(X))], len(X))]
+
+    def _blocks(self, parts: Sequence[Part], n_rows: int) -> Blocks:
+        return Blocks(tuple(parts), n_rows, self.survey.location, self.survey.scale)
