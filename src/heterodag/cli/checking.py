@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from heterodag.checks.findings import SEVERITIES
-from heterodag.cli.reading import Reading, refuse_with_a_table_on_disk, source_name
+from heterodag.cli.reading import Reading, source_name
 from heterodag.cli.terminal import EXIT_RED, Screen
 
 
@@ -34,12 +34,11 @@ def check(
 
     source, missing = source_name(data), reading.missing or "refuse"
     with screen.busy(f"Reading {source}"):
-        table = reading.opened(data, strict=False)
+        table = reading.opened(data, {"--conditions": conditions}, strict=False)
         if table is None:
             frame = reading.table(data, conditions, strict=False)
     with screen.busy("Checking"):
         if table is not None:
-            refuse_with_a_table_on_disk({"--conditions": conditions})
             n, d = table.n_rows, len(table.names) + len(table.text)
             found = check_table(table, missing=missing)
             table.close()

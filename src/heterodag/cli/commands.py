@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from heterodag.checks.findings import Finding
 from heterodag.checks.trust import LEFT_OUT
-from heterodag.cli.reading import Reading, read_experiments, refuse_with_a_table_on_disk, source_name, split_names
+from heterodag.cli.reading import Reading, read_experiments, source_name, split_names
 from heterodag.cli.terminal import Screen
 from heterodag.errors import HeterodagError, MissingExtraError, remembered_warnings
 from heterodag.io.exports import (
@@ -105,13 +105,10 @@ def _read(
     screen: Screen, data: Path, reading: Reading, experiments: Mapping[str, Any], resamples: int
 ) -> tuple[Any, Any]:
     """Read the table and what was said about experiments; open it if it is too large for memory."""
+    in_memory = {f"--{name}": value for name, value in experiments.items()} | {"--bootstrap": resamples}
     with screen.busy(f"Opening {source_name(data)}"):
-        table = reading.opened(data)
-    if table is None:
-        return read_experiments(screen, data, reading, experiments)
-    given = {f"--{name}": value for name, value in experiments.items()}
-    refuse_with_a_table_on_disk({**given, "--bootstrap": resamples})
-    return table, None
+        table = reading.opened(data, in_memory)
+    return (table, None) if table is not None else read_experiments(screen, data, reading, experiments)
 
 
 def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> list[Finding]:

@@ -71,14 +71,16 @@ class Reading:
             missing=self.missing or "refuse", conditions=conditions, strict=strict,
         )  # fmt: skip
 
-    def opened(self, data: Path, strict: bool = True) -> OpenTable | None:
-        """Open a folder, a pattern or a file too large for memory; None for a file that is to be read whole."""
+    def opened(self, data: Path, in_memory: Mapping[str, Any], strict: bool = True) -> OpenTable | None:
+        """Open a folder, a pattern or a file too large for memory; None for a file that is to be read whole.
+
+        `in_memory` are options, with their values, that need all rows in memory: they are refused with a table on disk.
+        """
         from heterodag.io.opened import needs_opening, open_table
 
         if not needs_opening(data):
             return None
-        if self.sheet is not None:
-            raise HeterodagError("--sheet goes with Excel files, which are read into memory; leave it out.")
+        _refuse_with_a_table_on_disk({**in_memory, "--sheet": self.sheet})
         drop = [*(split_names(self.drop) or ()), *(() if self.index_column is None else (self.index_column,))]
         drop = [name or UNNAMED for name in drop]
         return open_table(
@@ -131,7 +133,7 @@ def read_experiments(
     return frame, Interventions.from_json(frame.index, experiments.get("targets"), experiments.get("kind", "set"))
 
 
-def refuse_with_a_table_on_disk(given: Mapping[str, Any]) -> None:
+def _refuse_with_a_table_on_disk(given: Mapping[str, Any]) -> None:
     """Refuse options that need all rows in memory."""
     wanted = [option for option, value in given.items() if value]
     if wanted:
