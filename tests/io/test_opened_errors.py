@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from heterodag import open_table
@@ -248,6 +249,14 @@ def test_a_full_disk_is_told_with_its_folder(monkeypatch, temporary):
         f"Folder '{temporary}' is full, to which the table was being converted: set the environment variable TMPDIR to a "
         "folder with more room, or convert the table to Parquet yourself and open that."
     )
+
+
+def test_a_full_disk_is_told_of_a_lazy_frame_too(monkeypatch):
+    def full(*_, **__):
+        raise pl.exceptions.ComputeError("underlying IO error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", full)
+    assert "is full, to which the table was being converted" in said(pl.from_pandas(frame()).lazy())
 
 
 def test_an_interrupted_conversion_leaves_nothing(monkeypatch):

@@ -31,8 +31,8 @@ class TemporaryFolder:
     def _room(self) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
-            if error.errno not in _FULL and "No space left" not in str(error):
+        except Exception as error:  # libraries wrap the error of the system in errors of their own
+            if getattr(error, "errno", None) not in _FULL and "No space left" not in str(error):
                 raise
             where = os.path.dirname(getattr(self, "path", "")) or tempfile.gettempdir()
             raise DataError(
