@@ -8,6 +8,7 @@ _CARE = "read its edges with care"
 #: Topic, check, severity, what it looks for, what to do.
 CHECKS = (
     ("size", "few-rows", "amber; red", "below 100 rows, or fewer than columns; red if a fit refuses", "more rows"),
+    ("size", "looked-at", "green", "of a [table on disk](how-to/tables-on-disk.md): how many rows were looked at", "none"),
     ("size", "missing", "red", "missing values; with `missing='drop'` amber from 5 % on", "fill in, or drop the rows"),
     ("rows", "random-walk", "red, refused", "rows so alike that most edges would be false", "differences; one row per unit"),
     ("rows", "autocorrelation", "amber; red", "rows like those before; red if they tell as much as a quarter", "the same"),

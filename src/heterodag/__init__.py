@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         adjacency_to_lingam,
     )
     from heterodag.io.graphformats import write_graph
+    from heterodag.io.opened import OpenTable, open_table
     from heterodag.knowledge import Interventions, PriorKnowledge
     from heterodag.ordering import OrderResult, causal_order
     from heterodag.resampling.bootstrap import bootstrap
@@ -62,6 +63,8 @@ _HOMES = {
     "adjacency_from_lingam": "io.conventions",
     "adjacency_to_lingam": "io.conventions",
     "write_graph": "io.graphformats",
+    "open_table": "io.opened",
+    "OpenTable": "io.opened",
     "check_table": "checks",
     "Finding": "checks",
     "Findings": "checks",
@@ -101,6 +104,7 @@ __all__ = [
     "HeteroscedasticSCM",
     "Interventions",
     "NPVar",
+    "OpenTable",
     "OrderResult",
     "ParameterError",
     "ParametrizationComparison",
@@ -119,6 +123,7 @@ __all__ = [
     "compare_parametrizations",
     "load_sachs",
     "metrics",
+    "open_table",
     "recover_dag",
     "simulate",
     "simulate_graph",

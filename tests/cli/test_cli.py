@@ -155,7 +155,7 @@ def test_paper_configuration_is_used():
 ERRORS = {
     "no such file": (["fit", "nowhere.csv"], "no file 'nowhere.csv'"),
     "unknown column": (["fit", "data.csv", "--columns", "dose,agee"], "'agee'"),
-    "folder": (["fit", "."], "is a folder"),
+    "folder": (["fit", "."], "holds no Parquet files"),
     "bad alpha": (["fit", "data.csv", "--alpha", "3"], "`alpha` must"),
     "bad selection": (["fit", "data.csv", "--selection", "magic"], "`selection` must"),
     "bad normality": (["fit", "data.csv", "--normality", "magic"], "`normality` must"),

@@ -105,7 +105,7 @@ def test_tables_are_read_as_by_fit():
     ("arguments", "text"),
     [
         (["nothing.csv"], "There is no file 'nothing.csv'"),
-        (["."], "is a folder"),
+        (["."], "holds no Parquet files"),
         (["empty.csv"], "is empty"),
         (["data.csv", "--drop", "dosis"], "did you mean 'dose'?"),
         (["data.csv", "--missing", "keep"], "`missing` must be one of"),

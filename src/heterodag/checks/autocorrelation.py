@@ -58,12 +58,11 @@ class Runs:
 def runs(X: Array, groups: Index | None) -> Runs:
     """Return ranks of the rows, of evenly spread runs of them if there are many."""
     n, d = X.shape
-    most = max(RUN, min(MOST_ROWS, MOST_CELLS // d))
-    if n <= most:
+    starts = stretch_starts(n, d)
+    if starts is None:
         rows = np.arange(n)
         run = np.zeros(n, dtype=np.intp)
     else:
-        starts = np.linspace(0, n - RUN, most // RUN).astype(np.intp)
         rows = (starts[:, None] + np.arange(RUN)).ravel()
         run = np.repeat(np.arange(len(starts)), RUN)
     own = np.zeros(len(rows), dtype=np.intp) if groups is None else np.unique(groups[rows], return_inverse=True)[1]
@@ -74,6 +73,20 @@ def runs(X: Array, groups: Index | None) -> Runs:
         if len(members) >= FEWEST:
             ranks[members] = _standard_ranks(X[rows[members]])
     return Runs(rows, ranks, run, np.asarray(ranks.any(axis=0)))
+
+
+def stretch_starts(n: int, d: int) -> Index | None:
+    """Return where runs of `RUN` neighbouring rows begin that stand for a long table; None if it is looked at whole."""
+    most = max(RUN, min(MOST_ROWS, MOST_CELLS // d))
+    return None if n <= most else np.linspace(0, n - RUN, most // RUN).astype(np.intp)
+
+
+def runs_of(stretches: Sequence[Array]) -> Runs:
+    """Return ranks of stretches of neighbouring rows of a table, one below the other."""
+    X = np.vstack(stretches)
+    ranks = _standard_ranks(X) if len(X) >= FEWEST else np.zeros(X.shape)
+    run = np.repeat(np.arange(len(stretches)), [len(rows) for rows in stretches])
+    return Runs(np.arange(len(X)), ranks, run, np.asarray(ranks.any(axis=0)))
 
 
 def _standard_ranks(X: Array) -> Array:

@@ -56,9 +56,14 @@ class Tail:
         return int(gaps[-1]) + 1 if gaps.size else 0
 
 
+def most_far(n: int) -> int:
+    """Return how many of n values a tail has."""
+    return min(_MOST, max(_FEWEST, int(_SHARE * n)))
+
+
 def tail(x: Array, positions: Index | None, median: float, scale: float) -> Tail | None:
     """Return the tail of a column, of values that are neither codes nor at a limit; None if there is no spread."""
-    most = min(_MOST, max(_FEWEST, int(_SHARE * len(x))))
+    most = most_far(len(x))
     if scale <= 0.0 or len(x) <= most + 1:
         return None
     distance = np.abs(x - median) / scale

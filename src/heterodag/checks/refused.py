@@ -16,6 +16,8 @@ from heterodag.io.inputs import check_copies, check_shape
 
 #: Rows lost to missing values are worth a look from this share on.
 MANY_LOST = 0.05
+#: Positions of rows that a finding keeps.
+KEPT_ROWS = 100
 #: Fewer rows tell nothing at all.
 FEWEST_ROWS = 5
 
@@ -42,28 +44,36 @@ def gap_findings(array: Array, labels: Sequence[str], missing: str) -> tuple[lis
     lost = int(empty.any(axis=1).sum())
     if lost:
         each = {labels[j]: int(empty[:, j].sum()) for j in np.flatnonzero(empty.any(axis=0)).tolist()}
-        names, counts = list(each), joined([f"'{name}' ({count})" for name, count in each.items()])
-        sentence = f"{lost} of {n} rows ({share(lost / n)}) have missing values, in {counts}"
-        if missing == "refuse":
-            remedy = (
-                f"Fill them in, or leave those rows out with missing='drop' (--missing drop), which keeps {n - lost}."
-            )
-            if n - lost < FEWEST_ROWS:
-                remedy = "Fill them in, or leave out the columns that have most of them."
-            found.append(Finding("red", "size", "missing", f"{sentence}; a fit refuses them.", remedy, tuple(names)))
-        else:
-            remedy = "If what is missing depends on its value, the other rows are not representative."
-            severity = "amber" if lost > MANY_LOST * n else "green"
-            found.append(Finding(severity, "size", "missing", f"{sentence}, and are left out.", remedy, tuple(names)))
+        found.append(missing_finding(lost, n, each, missing))
     endless = ~finite & ~empty
     if endless.any():
         names = [labels[j] for j in np.flatnonzero(endless.any(axis=0)).tolist()]
-        at = np.flatnonzero(endless.any(axis=1))
-        hold = verb(names, "holds", "hold")
-        sentence = f"{columns(names)} {hold} infinite values, in {rows(at.tolist())}; a fit refuses them."
-        remedy = "Replace them, or leave those rows out."
-        found.append(Finding("red", "values", "infinite", sentence, remedy, tuple(names), tuple(at[:100].tolist())))
+        found.append(infinite_finding(names, np.flatnonzero(endless.any(axis=1)).tolist()))
     return found, np.asarray(finite.all(axis=1))
+
+
+def missing_finding(lost: int, n: int, each: Mapping[str, int], missing: str) -> Finding:
+    """Say that `lost` of n rows have missing values; `each` counts them per column."""
+    names, counts = list(each), joined([f"'{name}' ({count})" for name, count in each.items()])
+    sentence = f"{lost} of {n} rows ({share(lost / n)}) have missing values, in {counts}"
+    if missing == "refuse":
+        remedy = (
+            f"Fill them in, or leave those rows out with missing='drop' (--missing drop), which keeps {n - lost}."
+        )
+        if n - lost < FEWEST_ROWS:
+            remedy = "Fill them in, or leave out the columns that have most of them."
+        return Finding("red", "size", "missing", f"{sentence}; a fit refuses them.", remedy, tuple(names))
+    remedy = "If what is missing depends on its value, the other rows are not representative."
+    severity = "amber" if lost > MANY_LOST * n else "green"
+    return Finding(severity, "size", "missing", f"{sentence}, and are left out.", remedy, tuple(names))
+
+
+def infinite_finding(names: Sequence[str], at: Sequence[int]) -> Finding:
+    """Say which columns hold infinite values, in these rows."""
+    hold = verb(names, "holds", "hold")
+    sentence = f"{columns(names)} {hold} infinite values, in {rows(at)}; a fit refuses them."
+    remedy = "Replace them, or leave those rows out."
+    return Finding("red", "values", "infinite", sentence, remedy, tuple(names), tuple(at[:KEPT_ROWS]))
 
 
 def constant_findings(array: Array, labels: Sequence[str]) -> tuple[list[Finding], list[int]]:
@@ -75,10 +85,13 @@ def constant_findings(array: Array, labels: Sequence[str]) -> tuple[list[Finding
     others = np.flatnonzero(varies).tolist()
     if not names or len(array) == 1:
         return [], list(range(len(labels)))
+    return [constant_finding(names)], others
+
+
+def constant_finding(names: Sequence[str]) -> Finding:
+    """Say that columns never vary."""
     sentence = f"{columns(names)} {verb(names, 'is', 'are')} constant; a fit refuses that."
-    return [
-        Finding("red", "columns", "constant", sentence, f"Leave {verb(names, 'it', 'them')} out.", tuple(names))
-    ], others
+    return Finding("red", "columns", "constant", sentence, f"Leave {verb(names, 'it', 'them')} out.", tuple(names))
 
 
 def refused_findings(array: Array, labels: Sequence[str]) -> list[Finding]:

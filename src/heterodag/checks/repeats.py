@@ -30,13 +30,13 @@ _TRIED = 5
 
 def repeated_rows(X: Array) -> Index:
     """Return the positions of rows that repeat an earlier row exactly."""
-    keys = _keys(X)
+    keys = row_keys(X)
     order = np.argsort(keys, kind="stable")
     again = np.r_[False, keys[order][1:] == keys[order][:-1]]
     return np.sort(order[again])
 
 
-def _keys(X: Array) -> NDArray[np.uint64]:
+def row_keys(X: Array) -> NDArray[np.uint64]:
     """Return a number per row, the same for equal rows: its cells, well mixed (the finalizer of SplitMix64), added up."""
     keys = np.zeros(len(X), dtype=np.uint64)
     with np.errstate(over="ignore"):
@@ -55,17 +55,26 @@ def repeat_findings(X: Array, counted: Sequence[Counted], at: Index) -> list[Fin
 
     `at` says where the rows stand in the user's table.
     """
-    n = len(X)
+    if copies_by_chance(len(X), counted) > len(X):
+        return []
+    return copy_findings(at[repeated_rows(X)], len(X), counted)
+
+
+def copies_by_chance(n: int, counted: Sequence[Counted]) -> float:
+    """Return how many pairs of rows are equal because columns are coarse."""
     chance = np.sort([c.coincidence for c in counted])[:2]
-    by_chance = 0.5 * n * (n - 1) * (float(np.prod(chance)) if len(chance) > 1 else 1.0)
-    if by_chance > n:
+    return 0.5 * n * (n - 1) * (float(np.prod(chance)) if len(chance) > 1 else 1.0)
+
+
+def copy_findings(again: Index, n: int, counted: Sequence[Counted], times: int = 1) -> list[Finding]:
+    """Return what there is to say about rows that repeat earlier ones, of which one in `times` was looked for."""
+    by_chance, count = copies_by_chance(n, counted), times * len(again)
+    if by_chance > n or count <= _TIMES * by_chance:
         return []
-    again = at[repeated_rows(X)]
-    if len(again) <= _TIMES * by_chance:
-        return []
-    many = len(again) >= RED_SHARE * n
-    what = "row repeats an earlier one" if len(again) == 1 else "rows repeat earlier ones"
-    sentence = f"{len(again)} of {n} {what} exactly, such as {rows(again[:1].tolist())}."
+    many = count >= RED_SHARE * n
+    what = "row repeats an earlier one" if count == 1 else "rows repeat earlier ones"
+    about = "About " if times > 1 else ""
+    sentence = f"{about}{count} of {n} {what} exactly, such as {rows(again[:1].tolist())}."
     remedy = "Leave the copies out: they count as evidence that is not there."
     severity = "red" if many else "amber"
     return [Finding(severity, "rows", "repeated-rows", sentence, remedy, rows=tuple(again[:_LISTED].tolist()))]

@@ -26,18 +26,16 @@ _SERIES = (
 
 
 def row_findings(
-    X: Array, labels: Sequence[str], of: Runs, in_order: Sequence[int], numbered: Sequence[int] = ()
+    n: int, labels: Sequence[str], of: Runs, in_order: Sequence[int], numbered: Sequence[int] = ()
 ) -> list[Finding]:
-    """Return what there is to say about rows that depend on each other along their order.
+    """Return what there is to say about the n rows of a table that depend on each other along their order.
 
     `in_order` are the columns by which the table is sorted; `numbered` are running numbers and
     identifiers: a table sorted by one is in the order in which it was collected.
     """
-    if len(X) < FEWEST:
+    if n < FEWEST:
         return [
-            Finding(
-                "green", "rows", "autocorrelation", f"{len(X)} rows are too few to see whether rows depend on rows."
-            )
+            Finding("green", "rows", "autocorrelation", f"{n} rows are too few to see whether rows depend on rows.")
         ]
     of = replace(of, ranks=of.ranks.copy(), telling=of.telling.copy())
     of.telling[list(in_order)] = False
@@ -48,7 +46,7 @@ def row_findings(
     if found.size:
         closeness = _closeness(of, found, lag)
         if closeness or (closeness is None and not by):
-            findings.append(_autocorrelation(of, (found, r, lag), labels, len(X), closeness, bool(by)))
+            findings.append(_autocorrelation(of, (found, r, lag), labels, n, closeness, bool(by)))
         elif not by:
             findings.append(_drift([labels[j] for j in found], len(labels)))
     if not findings:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heterodag.checks.autocorrelation import runs, sorted_columns
+from heterodag.checks.autocorrelation import Runs, runs, sorted_columns
 from heterodag.checks.codes import code_findings
 from heterodag.checks.columns import identifier_finding, kind_findings, running_finding
 from heterodag.checks.findings import Finding, Findings
@@ -28,13 +28,14 @@ from heterodag.checks.rows import row_findings
 from heterodag.core.gaussian import Array, Index, Mask
 from heterodag.errors import check_choice
 from heterodag.io.inputs import MISSING, column_labels, read_data, without_text
+from heterodag.io.opened import as_open_table
 
 #: Red findings of these checks leave nothing to learn: a fit should be refused unless the user insists.
 REFUSED = frozenset({"random-walk"})
 #: Fewer rows, or fewer than columns, and much of a graph is chance: HOST made 1.9 errors in graphs of 5 edges at 50 rows,
 #: 0.7 at 100 and 0.2 at 200 (docs/data-check.md).
 FEW_ROWS = 100
-_TITLE = "Check of the table"
+TITLE = "Check of the table"
 
 
 def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findings:
@@ -42,7 +43,7 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
 
     Parameters
     ----------
-    X : array, pandas or polars DataFrame of shape (n, d)
+    X : array, pandas or polars DataFrame of shape (n, d), or OpenTable
         The table as `HOST.fit` would get it. What a fit refuses (text, missing values, constant columns) is a red finding.
     missing : {"refuse", "drop"}, default="refuse"
         What a fit will do about missing values. Either way the other checks look at rows without any.
@@ -64,6 +65,10 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     'red'
     """
     check_choice("missing", missing, MISSING)
+    if (table := as_open_table(X)) is not None:
+        from heterodag.checks.opened import check_opened  # which checks small tables with this function
+
+        return check_opened(table, missing, groups)
     X, text = without_text(X)
     array, names = read_data(X)
     labels = column_labels(array.shape[1], names)
@@ -71,7 +76,7 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     gaps, kept = gap_findings(array, labels, missing)
     found += gaps
     if not kept.any() and len(array):
-        return Findings(found, _TITLE)
+        return Findings(found, TITLE)
     array = array if kept.all() else np.ascontiguousarray(array[kept])
     constant, varying = constant_findings(array, labels)
     found += constant
@@ -80,11 +85,11 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     refused = refused_findings(array, labels)
     found += refused
     if len(array) < FEWEST_ROWS or not labels:
-        return Findings(found, _TITLE)
+        return Findings(found, TITLE)
     codes = None if groups is None else np.unique(check_groups(groups, len(kept)), return_inverse=True)[1][kept]
     rest = table_findings(array, labels, groups=codes, positions=np.flatnonzero(kept))
     said = {one.topic for one in refused}  # exact copies and too few rows need not be told twice
-    return Findings([*found, *(one for one in rest if one.topic not in said)], _TITLE)
+    return Findings([*found, *(one for one in rest if one.topic not in said)], TITLE)
 
 
 def refusal(findings: Findings) -> Finding | None:
@@ -122,17 +127,18 @@ def table_findings(
     with np.errstate(over="ignore", invalid="ignore"):  # differences of values near the largest there are
         looks = [look_at(array[:, j], None if fixed is None else fixed[:, j], at) for j in range(array.shape[1])]
         found = [
-            *_size_findings(array),
+            *size_findings(*array.shape),
             *_row_findings(array, labels, groups, looks, at),
-            *_column_findings(labels, looks),
-            *_value_findings(array, labels, looks, at),
+            *column_findings(labels, looks),
+            *odd_findings(labels, looks),
+            *extreme_findings([look.tail for look in looks], array, labels, at),
             *overlap_findings(array, labels),
         ]
-    return Findings(found, _TITLE)
+    return Findings(found, TITLE)
 
 
-def _size_findings(array: Array) -> list[Finding]:
-    n, d = array.shape
+def size_findings(n: int, d: int) -> list[Finding]:
+    """Say whether there are enough rows."""
     size = f"{n} rows for {d} column{'' if d == 1 else 's'}"
     if n < max(FEW_ROWS, d):
         remedy = (
@@ -145,18 +151,36 @@ def _size_findings(array: Array) -> list[Finding]:
 def _row_findings(
     array: Array, labels: Sequence[str], groups: Index | None, looks: Sequence[Look], at: Index
 ) -> list[Finding]:
+    repeated = repeat_findings(array, [look.counted for look in looks], at)
     of, in_order = runs(array, groups), sorted_columns(array, groups)
+    return order_findings(len(array), array, of, in_order, labels, looks, repeated)
+
+
+def order_findings(
+    n: int,
+    array: Array,
+    of: Runs,
+    in_order: Sequence[int],
+    labels: Sequence[str],
+    looks: Sequence[Look],
+    repeated: Sequence[Finding],
+) -> list[Finding]:
+    """Say what there is to say about rows of the same units and of rows that are like their neighbours.
+
+    `array` has the rows that `of` speaks of, n is the number of all rows; `repeated` was found already.
+    """
     numbered = [j for j, look in enumerate(looks) if look.running or look.identifier]
     whole = [j for j, look in enumerate(looks) if look.counted.whole and not look.running]
     units = unit_findings(array, of, labels, whole)
-    along = row_findings(array, labels, of, in_order, numbered)
+    along = row_findings(n, labels, of, in_order, numbered)
     if units and units[0].columns[0] in [labels[j] for j in in_order]:  # sorted by unit: said already
         along = [one for one in along if one.check == "random-walk"]
-    found = [*units, *repeat_findings(array, [look.counted for look in looks], at)]
+    found = [*units, *repeated]
     return [*found, *(one for one in along if not found or one.severity != "green")]
 
 
-def _column_findings(labels: Sequence[str], looks: Sequence[Look]) -> list[Finding]:
+def column_findings(labels: Sequence[str], looks: Sequence[Look]) -> list[Finding]:
+    """Say what kind of values the columns hold."""
     named = list(zip(labels, looks, strict=True))
     found = []
     if running := [name for name, look in named if look.running]:
@@ -170,10 +194,10 @@ def _column_findings(labels: Sequence[str], looks: Sequence[Look]) -> list[Findi
     return found
 
 
-def _value_findings(array: Array, labels: Sequence[str], looks: Sequence[Look], at: Index) -> list[Finding]:
+def odd_findings(labels: Sequence[str], looks: Sequence[Look]) -> list[Finding]:
+    """Say which values are codes or pile up."""
     named = list(zip(labels, looks, strict=True))
-    odd = [
+    return [
         *code_findings({name: look.codes for name, look in named if look.codes}),
         *pile_findings({name: look.piles for name, look in named if look.piles}),
     ]
-    return [*odd, *extreme_findings([look.tail for look in looks], array, labels, at)]

@@ -36,7 +36,7 @@ from heterodag.cli.options import (
     Tolerance,
     path_option,
 )
-from heterodag.cli.reading import Data, Reading, reads_a_table, split_names
+from heterodag.cli.reading import Data, ManyData, Reading, reads_a_table, split_names
 from heterodag.cli.terminal import EXIT_INTERRUPTED, Screen, guarded
 
 app = typer.Typer(
@@ -86,7 +86,7 @@ def demo(
 @app.command()
 @reads_a_table
 def fit(
-    data: Data,
+    data: ManyData,
     reading: Reading,
     out: Annotated[Path, path_option("Folder for the results.")] = Path("heterodag-out"),
     parametrization: Parametrization = None,
@@ -137,7 +137,7 @@ def fit(
 @app.command()
 @reads_a_table
 def check(
-    data: Data,
+    data: ManyData,
     reading: Reading,
     conditions: Conditions = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,

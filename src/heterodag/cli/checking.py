@@ -32,16 +32,23 @@ def check(
     """
     from heterodag.checks import check_table
 
-    source = source_name(data)
+    source, missing = source_name(data), reading.missing or "refuse"
     with screen.busy(f"Reading {source}"):
-        frame = reading.table(data, conditions, strict=False)
+        table = reading.opened(data, {"--conditions": conditions}, strict=False)
+        if table is None:
+            frame = reading.table(data, conditions, strict=False)
     with screen.busy("Checking"):
-        groups = None if conditions is None else frame.index.astype(str)
-        found = check_table(frame.reset_index(drop=True), missing=reading.missing or "refuse", groups=groups)
+        if table is not None:
+            n, d = table.n_rows, len(table.names) + len(table.text)
+            found = check_table(table, missing=missing)
+            table.close()
+        else:
+            n, d = frame.shape
+            groups = None if conditions is None else frame.index.astype(str)
+            found = check_table(frame.reset_index(drop=True), missing=missing, groups=groups)
     if as_json:
         screen.say(json.dumps(found.records()))
     else:
-        n, d = frame.shape
         screen.say(f"{n} row{'' if n == 1 else 's'} and {d} column{'' if d == 1 else 's'} from {source}.")
         for line in found.lines():
             screen.say(line)

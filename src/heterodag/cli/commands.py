@@ -27,6 +27,8 @@ from heterodag.report.text import SHOWN_EDGES, edge_table, headline, legend, ord
 if TYPE_CHECKING:
     import pandas as pd
 
+    from heterodag.io.opened import OpenTable
+
 OUTPUTS = ("edges.csv", "graph.json", "graph.graphml", "graph.dot", "model.json", "report.html")
 
 
@@ -74,7 +76,7 @@ def fit(
         settings = {**settings, "prior_knowledge": PriorKnowledge.from_json(knowledge)}
     experiments = experiments or {}
     with remembered_warnings() as said, _told_in_the_box():
-        frame, told = read_experiments(screen, data, reading, experiments)
+        frame, told = _read(screen, data, reading, experiments, resamples)
     model = learn(screen, frame, settings, paper, told)
     model.left_out_ = [*_left_out(said, reading, experiments.get("conditions")), *model.left_out_]
     model.warnings_ = [*said, *model.warnings_]
@@ -90,13 +92,23 @@ def fit(
         result = write_results(
             model, frame, out, title=f"Causal graph of {Path(source).name}", source=source, interventions=told
         )
-    width = frame.shape[1]
-    screen.say(f"{len(frame)} rows and {width} column{'' if width == 1 else 's'} from {source}.")
+    rows, width = frame.shape
+    screen.say(f"{rows} rows and {width} column{'' if width == 1 else 's'} from {source}.")
     print_graph(screen, result)
     for sentence in experiment_sentences(result):
         screen.say(sentence)
     print_trust(screen, result)
     print_outputs(screen, out)
+
+
+def _read(
+    screen: Screen, data: Path, reading: Reading, experiments: Mapping[str, Any], resamples: int
+) -> tuple[Any, Any]:
+    """Read the table and what was said about experiments; open it if it is too large for memory."""
+    in_memory = {f"--{name}": value for name, value in experiments.items()} | {"--bootstrap": resamples}
+    with screen.busy(f"Opening {source_name(data)}"):
+        table = reading.opened(data, in_memory)
+    return (table, None) if table is not None else read_experiments(screen, data, reading, experiments)
 
 
 def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> list[Finding]:
@@ -114,10 +126,15 @@ def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> 
     return lost + [Finding("green", LEFT_OUT, "as asked", sentence) for sentence in asked]
 
 
-def write_results(model: Any, frame: pd.DataFrame, out: Path, **options: Any) -> GraphResult:
-    """Write the graph, the causal model and the report of a fitted model, all or nothing; `options` are the report's."""
+def write_results(model: Any, table: pd.DataFrame | OpenTable, out: Path, **options: Any) -> GraphResult:
+    """Write the graph, the causal model and the report of a fitted model, all or nothing; `options` are the report's.
+
+    The report of a table on disk shows the rows that the model kept.
+    """
+    from heterodag.io.opened import OpenTable
     from heterodag.report import render_report
 
+    frame = None if isinstance(table, OpenTable) else table
     result = graph_result(model)
     files: dict[str, str | bytes] = {**graph_files(result)}
     if result.strengths:
@@ -168,14 +185,18 @@ def simulate(screen: Screen, out: Path, *, force: bool, n: int, d: int, seed: in
 
 
 def learn(
-    screen: Screen, frame: pd.DataFrame, settings: Mapping[str, Any], paper: bool, interventions: Any = None
+    screen: Screen,
+    table: pd.DataFrame | OpenTable,
+    settings: Mapping[str, Any],
+    paper: bool,
+    interventions: Any = None,
 ) -> Any:
     """Return HOST, or the paper's HOST, fitted with the settings given and its own defaults for the others."""
     from heterodag.estimators import HOST
 
     model = HOST.paper().set_params(**settings) if paper else HOST(**settings)
     with _told_in_the_box():
-        model.set_params(verbose=int(screen.shows_progress)).fit(frame, interventions=interventions)
+        model.set_params(verbose=int(screen.shows_progress)).fit(table, interventions=interventions)
     # Whether someone watched is no part of the result: the files are the same from a terminal and a pipe.
     return model.set_params(verbose=0)
 

@@ -22,8 +22,14 @@ from heterodag.errors import HeterodagError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from heterodag.io.opened import OpenTable
+
+#: What an unnamed first column, such as row names, is called.
+UNNAMED = "Unnamed: 0"
 DATA_HELP = "The table: CSV, TSV (also .gz, .bz2, .xz), Excel (.xlsx) or Parquet; - for standard input."
+MANY_HELP = f"{DATA_HELP[:-1]}; also a folder of Parquet files or a quoted pattern such as 'data/*.parquet'."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+ManyData = Annotated[Path, typer.Argument(metavar="DATA", help=MANY_HELP, show_default=False)]
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,24 @@ class Reading:
             comment=self.comment, sheet=self.sheet, na_values=split_names(self.na_values) or (),
             index_column=self.index_column, columns=split_names(self.columns), drop=split_names(self.drop),
             missing=self.missing or "refuse", conditions=conditions, strict=strict,
+        )  # fmt: skip
+
+    def opened(self, data: Path, in_memory: Mapping[str, Any], strict: bool = True) -> OpenTable | None:
+        """Open a folder, a pattern or a file too large for memory; None for a file that is to be read whole.
+
+        `in_memory` are options, with their values, that need all rows in memory: they are refused with a table on disk.
+        """
+        from heterodag.io.opened import needs_opening, open_table
+
+        if not needs_opening(data):
+            return None
+        _refuse_with_a_table_on_disk({**in_memory, "--sheet": self.sheet})
+        drop = [*(split_names(self.drop) or ()), *(() if self.index_column is None else (self.index_column,))]
+        drop = [name or UNNAMED for name in drop]
+        return open_table(
+            data, delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding, header=self.header,
+            comment=self.comment, na_values=split_names(self.na_values) or (), columns=split_names(self.columns),
+            drop=drop, strict=strict,
         )  # fmt: skip
 
 
@@ -107,6 +131,16 @@ def read_experiments(
     if conditions is None:
         return frame, None
     return frame, Interventions.from_json(frame.index, experiments.get("targets"), experiments.get("kind", "set"))
+
+
+def _refuse_with_a_table_on_disk(given: Mapping[str, Any]) -> None:
+    """Refuse options that need all rows in memory."""
+    wanted = [option for option, value in given.items() if value]
+    if wanted:
+        raise HeterodagError(
+            f"{wanted[0]} needs a table in memory, and this one stays on disk; take a sample first, with "
+            "heterodag.open_table(...).sample(100_000) in Python, and save it."
+        )
 
 
 def source_name(data: Path) -> str:

@@ -57,19 +57,22 @@ def _no_number(cells: pd.Series, numbers: pd.Series) -> npt.NDArray[np.bool_]:
     return np.asarray((numbers.isna() & cells.notna()).to_numpy(), dtype=np.bool_)
 
 
-def check_numeric(frame: pd.DataFrame, converted: dict[str, pd.Series], source: Source) -> None:
-    """Raise `DataError` if a cell is no number: which columns, an example of each, and what to do."""
+def check_numeric(frame: pd.DataFrame, converted: dict[str, pd.Series], source: Source, first: int = 0) -> None:
+    """Raise `DataError` if a cell is no number: which columns, an example of each, and what to do.
+
+    `first` is the position of the frame's first row in the file.
+    """
     found = not_numeric(frame, converted)
     if not found:
         return
     examples = {name: cell for name, (cell, _) in found.items()}
     rows = {name: row for name, (_, row) in found.items()}
     wrong = [_no_number(frame[name], column) for name, column in converted.items()]
-    only_first = len(rows) == len(wrong) > 1 and all(cells.sum() == 1 and cells[0] for cells in wrong)
+    only_first = not first and len(rows) == len(wrong) > 1 and all(cells.sum() == 1 and cells[0] for cells in wrong)
     if only_first and not re.search(r"\d", "".join(examples.values())):
         shown = joined([f"'{cell}'" for cell in examples.values()])
         raise DataError(f"The first row below the names of '{source}' holds {shown}, perhaps units; delete that row.")
-    shown = joined([f"'{name}' ('{cell}' in data row {rows[name] + 1})" for name, cell in examples.items()])
+    shown = joined([f"'{name}' ('{cell}' in data row {first + rows[name] + 1})" for name, cell in examples.items()])
     subject = f"Column {shown} of '{source}' is" if len(rows) == 1 else f"Columns {shown} of '{source}' are"
     raise DataError(f"{subject} {_kind_of_text(examples)}.")
 

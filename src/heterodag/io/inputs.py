@@ -65,8 +65,7 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
         raise DataError(f"{_columns(repeated)} there more than once: give every column its own name.") from None
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame)
-    if hasattr(X, "collect"):
-        raise DataError("`X` is a lazy frame, which holds no rows yet: pass X.collect().")
+    _refuse_unread(X)
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(float), np.nan)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
@@ -93,6 +92,21 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
     if array.dtype.kind not in "fiub":
         return _from_objects(array), None
     return np.asarray(array, dtype=np.float64), None
+
+
+def _refuse_unread(X: Any) -> None:
+    """Refuse tables whose rows are not in memory, with what to pass in their place."""
+    from heterodag.io.opened import OpenTable  # which reads tables in memory with this module
+
+    if isinstance(X, OpenTable):
+        raise DataError("`X` is a table on disk; this needs one in memory: pass X.sample(100_000).")
+    dask = hasattr(X, "npartitions") and hasattr(X, "compute")
+    if dask or hasattr(X, "collect"):
+        what, whole = ("Dask DataFrame", "compute") if dask else ("lazy frame", "collect")
+        raise DataError(
+            f"`X` is a {what}, whose rows are not in memory; this needs a table that is: pass X.{whole}(), or "
+            "heterodag.open_table(X).sample(100_000) if it is large."
+        )
 
 
 def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None]:

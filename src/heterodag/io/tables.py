@@ -115,7 +115,7 @@ def read_table(
         frame = _read_parquet(source) if kind == PARQUET else read_excel(source, header=header, sheet=sheet)
         frame = _without(frame, na_values)
     frame = _select(frame, source, index_column, columns, drop, conditions)
-    _check_named(frame, source)
+    check_named(list(frame.columns), source)
     return _numbers(frame, source, missing) if strict else _with_text(frame, source)
 
 
@@ -186,8 +186,9 @@ def _check_known(frame: pd.DataFrame, source: Source, wanted: Sequence[str], opt
             raise DataError(f"{option}: '{source}' has no column '{name}'; {hint}")
 
 
-def _check_named(frame: pd.DataFrame, source: Source) -> None:
-    for name in frame.columns:
+def check_named(names: Sequence[str], source: Source) -> None:
+    """Raise `DataError` if a column has no name: probably row names, or a delimiter too many."""
+    for name in names:
         if re.fullmatch(r"Unnamed: \d+", name):
             position = int(name.split()[1]) + 1
             likely = "probably row names" if position == 1 else "perhaps a delimiter too many, or merged cells"

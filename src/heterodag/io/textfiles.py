@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.encodings import encoding_of, undecodable
@@ -94,26 +95,43 @@ def read_text(
     pandas.DataFrame
         Unique string names; unnamed columns are called ``Unnamed: k`` as pandas does.
     """
+    fmt, names = text_format(
+        source, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, comment=comment
+    )
+    with readable(source, fmt.encoding):
+        return _parse(fmt, names, na_values, has_header=header is not False)
+
+
+def text_format(
+    source: Source,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+) -> tuple[TextFormat, list[str]]:
+    """Find out how a text file is to be read, and its names, from its first lines; see `read_text` for the arguments."""
     if decimal not in (".", ","):
         raise ParameterError("decimal", "be '.' or ','", decimal)
     if comment is not None and not comment.strip():
         raise ParameterError("comment", "be the character that comment lines begin with, such as '#'", comment)
     encoding = encoding_of(source, encoding)
-    with _readable(source, encoding):
+    with readable(source, encoding):
         lines = _sample(source, encoding, comment)
         if comment is None:
             _check_comments(source, lines, decimal)
         fmt = TextFormat(source, encoding, _delimiter(delimiter, lines, decimal), decimal, comment)
         names = _names(fmt, lines, header)
         _check_first_row(fmt, lines, names, header)
-        return _parse(fmt, names, na_values, has_header=header is not False)
+        return fmt, names
 
 
 def read_rows(path: Path) -> list[list[str]]:
     """Return all cells of a small text file as they are written, delimiter and encoding found out."""
     source = open_source(path)
     encoding = encoding_of(source, None)
-    with _readable(source, encoding):
+    with readable(source, encoding):
         delimiter = sniff_delimiter(_sample(source, encoding))
         with _open_text(source, encoding) as file:
             return list(split_rows(file, delimiter))
@@ -122,14 +140,39 @@ def read_rows(path: Path) -> list[list[str]]:
 def _open_text(source: Source, encoding: str, comment: str | None = None) -> IO[str]:
     """Open the characters of a file; lines that begin with `comment` are blank, so that lines keep their numbers."""
     file = io.TextIOWrapper(source.open(), encoding=encoding, newline="")
-    if comment is None:
-        return file
-    with file:
-        return io.StringIO("".join("\n" if line.lstrip().startswith(comment) else line for line in file), newline="")
+    return file if comment is None else cast(IO[str], _WithoutComments(file, comment))
+
+
+class _WithoutComments(io.TextIOBase):
+    """A text file whose comment lines are blank, read line by line: it may be too long for memory."""
+
+    def __init__(self, file: io.TextIOWrapper, comment: str) -> None:
+        self._file, self._comment, self._rest = file, comment, ""
+
+    def readable(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        line = self._file.readline()
+        return "\n" if line.lstrip().startswith(self._comment) else line
+
+    def read(self, size: int | None = -1) -> str:
+        enough = math.inf if size is None or size < 0 else size
+        lines, length = [self._rest], len(self._rest)
+        while length < enough and (line := self.readline()):
+            lines.append(line)
+            length += len(line)
+        text, end = "".join(lines), length if enough == math.inf else int(enough)
+        self._rest = text[end:]
+        return text[:end]
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 @contextmanager
-def _readable(source: Source, encoding: str) -> Iterator[None]:
+def readable(source: Source, encoding: str) -> Iterator[None]:
     """Turn decoding and unpacking failures, wherever they surface, into one sentence about the file."""
     with source.unpacking():
         try:
@@ -201,10 +244,11 @@ def sniff_delimiter(lines: list[str], decimal: str = ".") -> str:
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     """Yield the cells of every line that is not blank, quotes undone."""
-    return (cells for _, cells in _numbered_rows(lines, delimiter))
+    return (cells for _, cells in numbered_rows(lines, delimiter))
 
 
-def _numbered_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the line that a row ends on, and its cells."""
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     for cells in reader:
         if delimiter == " ":  # runs of blanks: what a trailing run leaves behind is not a field
@@ -279,17 +323,7 @@ def _parse(fmt: TextFormat, names: list[str], na_values: Sequence[str], *, has_h
 
     try:
         with fmt.open() as file:
-            frame: pd.DataFrame = pd.read_csv(
-                file,
-                sep=r"\s+" if fmt.delimiter == " " else fmt.delimiter,
-                decimal=fmt.decimal,
-                header=0 if has_header else None,
-                names=names,
-                skipinitialspace=True,
-                na_values=list(na_values) or None,
-                low_memory=False,  # in chunks, one text cell would leave a column half numbers, half text
-                **_exact_numbers(pd.__version__),
-            )
+            frame = parse_rows(file, fmt, names, na_values, has_header=has_header)
     except pd.errors.ParserError as error:
         text = str(error).removeprefix("Error tokenizing data. C error: ").rstrip(".")
         raise DataError(
@@ -298,6 +332,26 @@ def _parse(fmt: TextFormat, names: list[str], na_values: Sequence[str], *, has_h
     # pandas fills short rows up with empty cells; only then can the last column have any.
     if frame.iloc[:, -1].isna().any() and (message := _ragged(fmt, len(names))):
         raise DataError(message)
+    return frame
+
+
+def parse_rows(
+    file: IO[str], fmt: TextFormat, names: list[str], na_values: Sequence[str], *, has_header: bool
+) -> pd.DataFrame:
+    """Parse rows of text with pandas."""
+    import pandas as pd
+
+    frame: pd.DataFrame = pd.read_csv(
+        file,
+        sep=r"\s+" if fmt.delimiter == " " else fmt.delimiter,
+        decimal=fmt.decimal,
+        header=0 if has_header else None,
+        names=names,
+        skipinitialspace=True,
+        na_values=list(na_values) or None,
+        low_memory=False,  # in chunks, one text cell would leave a column half numbers, half text
+        **_exact_numbers(pd.__version__),
+    )
     return frame
 
 
@@ -311,14 +365,19 @@ def _ragged(fmt: TextFormat, expected: int) -> str | None:
     """Describe the first row whose number of fields differs from the header's, if there is one."""
     before = 0
     with fmt.open() as file:
-        for line, cells in _numbered_rows(file, fmt.delimiter):
+        for line, cells in numbered_rows(file, fmt.delimiter):
             if len(cells) != expected:
-                if any("\n" in cell or "\r" in cell for cell in cells):
-                    return f"A quote that opens on line {before + 1} of '{fmt.source}' does not close; fix that line."
-                fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-                return f"Line {line} of '{fmt.source}' has {fields} where {expected} are expected; fix that line."
+                return wrong_width(fmt, cells, expected, before, line)
             before = line
     return None
+
+
+def wrong_width(fmt: TextFormat, cells: list[str], expected: int, before: int, line: int) -> str:
+    """Say what is wrong with a row that ends on a line, the row before it on line `before`."""
+    if any("\n" in cell or "\r" in cell for cell in cells):
+        return f"A quote that opens on line {before + 1} of '{fmt.source}' does not close; fix that line."
+    fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+    return f"Line {line} of '{fmt.source}' has {fields} where {expected} are expected; fix that line."
 
 
 def _short(text: str, width: int = 40) -> str:
