@@ -70,6 +70,21 @@ class Passed:
             self._extremes(X, rows)
             self._copies(X, rows)
 
+    def join(self, later: Passed) -> None:
+        """Add what was seen of the rows that follow."""
+        start, before = self.n, self.complete
+        self.n, self.complete, self.lost = self.n + later.n, before + later.complete, self.lost + later.lost
+        self.missing, self.infinite = self.missing + later.missing, self.infinite | later.infinite
+        self.endless += [start + row for row in later.endless][: _KEPT - len(self.endless)]
+        ends = np.concatenate([self.ends, later.ends], axis=2)
+        at = np.concatenate([self.at, start + later.at], axis=2)
+        kept = np.argsort(ends, axis=2, kind="stable")[:, :, : min(_ENDS, self.complete)]
+        self.ends, self.at = np.take_along_axis(ends, kept, axis=2), np.take_along_axis(at, kept, axis=2)
+        self._halved = max(self._halved, later._halved)
+        self._keep(
+            np.concatenate([self._keys, later._keys]), np.concatenate([self._key_rows, start + later._key_rows])
+        )
+
     def _gaps(self, X: Array, rows: Index, start: int) -> tuple[Array, Index]:
         empty, finite = np.isnan(X), np.isfinite(X)
         endless = ~finite & ~empty
@@ -95,12 +110,15 @@ class Passed:
     def _copies(self, X: Array, rows: Index) -> None:
         keys = row_keys(X)
         kept = self._share(keys)
-        self._keys = np.concatenate([self._keys, keys[kept]])
-        self._key_rows = np.concatenate([self._key_rows, rows[kept]])
-        while len(self._keys) > _KEYS:
+        self._keep(np.concatenate([self._keys, keys[kept]]), np.concatenate([self._key_rows, rows[kept]]))
+
+    def _keep(self, keys: NDArray[np.uint64], rows: Index) -> None:
+        """Keep the keys of a share of the rows, half as large whenever there are too many."""
+        kept = self._share(keys)
+        while kept.sum() > _KEYS:
             self._halved += 1
-            kept = self._share(self._keys)
-            self._keys, self._key_rows = self._keys[kept], self._key_rows[kept]
+            kept = self._share(keys)
+        self._keys, self._key_rows = keys[kept], rows[kept]
 
     def _share(self, keys: NDArray[np.uint64]) -> Mask:
         return (

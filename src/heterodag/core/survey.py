@@ -23,9 +23,6 @@ _PILOT_ROWS = 10_000
 _MOST_FAR = 12_500
 #: Parts that are looked at before far rows are sorted out, so that these never fill the memory.
 _AT_ONCE = 32
-#: Stretches of neighbouring rows, and the rows of each: what checks of dependent rows look at.
-_STRETCHES, _STRETCH_ROWS = 5, 4_000
-
 #: Runs jobs in any order and returns their results in theirs, as `runtime.work.Work.map` does.
 Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 
@@ -52,8 +49,10 @@ class Survey:
     gap : the first missing or infinite value; None if there is none.
     location, scale, low, high : (d,) mean, standard deviation, least and largest value of every column.
     sample : (rows, d) one random row of each stratum, in the order of the table.
+    positions : where the rows of the sample stand in the table.
     far : (rows, d) rows far out that are not in the sample, the farthest first.
-    stretches : neighbouring rows from several places of the table.
+    stretches : neighbouring rows from the places that were asked for.
+    seen : what `look` returned for every part, in their order.
     """
 
     n_rows: int
@@ -64,8 +63,10 @@ class Survey:
     low: Array
     high: Array
     sample: Array
+    positions: Index
     far: Array
     stretches: list[Array]
+    seen: list[Any]
 
     def table(self) -> Table:
         """Return the sample with the far rows behind it, standardised as the whole table is."""
@@ -81,6 +82,7 @@ class _Plan:
     stretches: Index
     location: Array
     scale: Array
+    look: Callable[[Array], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +98,46 @@ class _Look:
     low: Array
     high: Array
     sample: Array
+    positions: Index
     stretches: list[Array]
     far: Array
     reach: Array
+    seen: Any
 
 
-def survey(parts: Sequence[Part], rows: int, rng: np.random.Generator, run: Map) -> Survey:
-    """Look at all parts once; the sample has at most `rows` rows."""
+def stratified_rows(n: int, rows: int, rng: np.random.Generator) -> Index:
+    """Return one random position from each of `rows` stretches of equal length of n rows; all if there are no more."""
+    if rows >= n:
+        return np.arange(n)
+    bounds = np.arange(rows + 1) * n // rows
+    return np.asarray(rng.integers(bounds[:-1], bounds[1:]), dtype=np.intp)
+
+
+def survey(
+    parts: Sequence[Part],
+    rows: int,
+    rng: np.random.Generator,
+    run: Map,
+    stretches: Index | None = None,
+    look: Callable[[Array], Any] | None = None,
+) -> Survey:
+    """Look at all parts once.
+
+    Parameters
+    ----------
+    parts : the table.
+    rows : size of the sample.
+    rng : draws the sample.
+    run : runs jobs.
+    stretches : (k, 2), optional
+        Where stretches of neighbouring rows begin and end.
+    look : callable, optional
+        Called with the rows of every part, for checks that need all of them.
+    """
     ends = np.cumsum([part.rows for part in parts])
     n, starts = int(ends[-1]), [0, *ends[:-1].tolist()]
-    plan = _plan(parts, n, min(rows, n), rng)
+    stretches = np.empty((0, 2), dtype=np.intp) if stretches is None else stretches
+    plan = _Plan(stratified_rows(n, rows, rng), stretches, *_pilot(parts), look)
     looks: list[_Look] = []
     far, reach = np.empty((0, len(plan.location))), np.empty(0)
     for at in range(0, len(parts), _AT_ONCE):
@@ -121,9 +153,8 @@ def survey(parts: Sequence[Part], rows: int, rng: np.random.Generator, run: Map)
     return _joined(looks, parts, starts, far)
 
 
-def _plan(parts: Sequence[Part], n: int, rows: int, rng: np.random.Generator) -> _Plan:
-    positions = ((np.arange(rows) + rng.random(rows)) * n / rows).astype(np.intp)
-    first = np.linspace(0, max(n - _STRETCH_ROWS, 0), _STRETCHES).astype(np.intp)
+def _pilot(parts: Sequence[Part]) -> tuple[Array, Array]:
+    """Return location and scale of the first rows."""
     pilot: list[Array] = []
     for part in parts:
         block = part.read()
@@ -133,8 +164,7 @@ def _plan(parts: Sequence[Part], n: int, rows: int, rng: np.random.Generator) ->
     head = np.vstack(pilot)[:_PILOT_ROWS]
     d = head.shape[1]
     location, scale = location_and_scale(head) if len(head) else (np.zeros(d), np.ones(d))
-    stretches = np.column_stack([first, np.minimum(first + _STRETCH_ROWS, n)])
-    return _Plan(np.minimum(positions, n - 1), stretches, location, np.where(scale > 0.0, scale, 1.0))
+    return location, np.where(scale > 0.0, scale, 1.0)
 
 
 def _look(plan: _Plan, part: Part, start: int) -> _Look:
@@ -153,7 +183,10 @@ def _look(plan: _Plan, part: Part, start: int) -> _Look:
     far, reach, chosen = _far_rows(plan, X, kept, start)
     stretches = [X[max(a - start, 0) : max(b - start, 0)] for a, b in plan.stretches]
     gaps = len(X) - len(own) - infinite
-    return _Look(len(own), gaps, spot, infinite, location, scale, low, high, X[chosen], stretches, far, reach)
+    seen = None if plan.look is None else plan.look(X)
+    return _Look(
+        len(own), gaps, spot, infinite, location, scale, low, high, X[chosen], start + chosen, stretches, far, reach, seen
+    )  # fmt: skip
 
 
 def _far_rows(plan: _Plan, X: Array, kept: Any, start: int) -> tuple[Array, Array, Index]:
@@ -187,11 +220,10 @@ def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]
     out = np.flatnonzero(reach > FAR_OUT)
     kept = out[np.argsort(-reach[out], kind="stable")]
     stretches = [np.vstack([look.stretches[k] for look in looks]) for k in range(len(looks[0].stretches))]
-    sample = np.vstack([look.sample for look in looks])
-    dropped = sum(look.dropped for look in looks)
     return Survey(
-        int(rows.sum()), dropped, _first_gap(looks, parts, starts), location, scale, low, high, sample, far[kept],
-        stretches,
+        int(rows.sum()), sum(look.dropped for look in looks), _first_gap(looks, parts, starts), location, scale, low, high,
+        np.vstack([look.sample for look in looks]), np.concatenate([look.positions for look in looks]), far[kept],
+        stretches, [look.seen for look in looks if look.seen is not None],
     )  # fmt: skip
 
 

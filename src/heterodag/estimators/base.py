@@ -25,13 +25,13 @@ from heterodag.errors import (
     said_so_far,
     warn,
 )
+from heterodag.estimators.long_study import long_findings
 from heterodag.estimators.showing import model_html, model_trust
 from heterodag.independence.recover import CORRECTIONS
 from heterodag.independence.registry import get_selection
 from heterodag.io.exports import CERTAINTY, STRENGTHS, graph_result
 from heterodag.io.inputs import MISSING, check_data, column_labels, read_data
 from heterodag.knowledge import ResolvedKnowledge, Study, as_knowledge
-from heterodag.knowledge.interventions import Told
 from heterodag.report.text import Text, summary_text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         """Keep some rows, what was left out and what a check of the table finds; forget what belonged to another one."""
         self._forget_bootstrap()
         array, told = study.array[:, : study.d], study.told
-        self.n_rows_ = len(array)
+        self.n_rows_ = study.n_rows
         self.left_out_ = [Finding("amber", LEFT_OUT, "left out", sentence) for sentence in said_so_far()]
         few = max(MIN_SAMPLE, min(MAX_SAMPLE, SAMPLE_FLOATS // array.shape[1]))
         rows = np.arange(0, len(array), max(1, -(-len(array) // few)))
@@ -86,17 +86,15 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         self.sample_free_ = np.ones(self.sample_.shape, dtype=bool)
         if told is not None:
             self.sample_free_ = np.column_stack([told.undisturbed(j)[rows] for j in range(study.d)])
-        self._check_table(X, array, told, data_check)
+        self._check_table(X, study, data_check)
 
-    def _check_table(self, X: Any, array: Array, told: Told | None, data_check: str) -> None:
+    def _check_table(self, X: Any, study: Study, data_check: str) -> None:
         """Check the table; warn of what is found, and refuse where nothing can be learned, unless told otherwise."""
         if hasattr(self, "table_findings_"):
             del self.table_findings_
-        if data_check == "ignore" or len(array) < FEWEST_ROWS:
+        if data_check == "ignore" or study.n_rows < FEWEST_ROWS:
             return
-        told_of: dict[str, Any] = {} if told is None else {"groups": told.condition, "fixed": told.fixed}
-        kept = None if not self.left_out_ else np.flatnonzero(~np.isnan(read_data(X)[0]).any(axis=1))
-        found = table_findings(array, column_labels(array.shape[1], self._own_names()), positions=kept, **told_of)
+        found = self._findings(X, study)
         worst = refusal(found)
         if worst is not None and data_check == "refuse":
             raise DataError(
@@ -105,6 +103,14 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         self.table_findings_ = found
         for finding in found.of("amber", "red"):
             warn(finding.text, DataWarning, stacklevel=5)
+
+    def _findings(self, X: Any, study: Study) -> Findings:
+        labels, told = column_labels(study.d, self._own_names()), study.told
+        if study.long is not None:
+            return long_findings(study.long, labels)
+        told_of: dict[str, Any] = {} if told is None else {"groups": told.condition, "fixed": told.fixed}
+        kept = None if not self.left_out_ else np.flatnonzero(~np.isnan(read_data(X)[0]).any(axis=1))
+        return table_findings(study.array[:, : study.d], labels, positions=kept, **told_of)
 
     def _remember(self, d: int, names: list[str] | None) -> None:
         self.n_features_in_ = d

@@ -21,10 +21,12 @@ from heterodag.errors import (
 )
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
 from heterodag.estimators.description import fit_findings, fitted_mechanisms, graph_strengths, sure_directions
+from heterodag.estimators.long_study import check_supported, read_long_study
 from heterodag.estimators.targets import target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.io.inputs import named_rows
+from heterodag.io.opened import as_open_table
 from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
 from heterodag.ordering.directions import OPEN_BELOW
@@ -35,7 +37,8 @@ from heterodag.runtime.work import ALMOST, OutOfTime, Work
 from heterodag.scm.model import HeteroscedasticSCM
 from heterodag.scores.describe import mechanism_table
 from heterodag.scores.fit import Effort
-from heterodag.scores.local import parents_of
+from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.long import CHOSEN_ON, LongScores
 
 #: Shares of the progress bar at which edges and directions begin; the order takes most of the time.
 _EDGES_FROM, _DIRECTIONS_FROM = 0.7, 0.9
@@ -256,8 +259,9 @@ class HOST(GraphEstimator):
 
         Parameters
         ----------
-        X : array, pandas or polars DataFrame of shape (n, d)
-            Continuous observations, one column per variable; names are kept.
+        X : array, pandas or polars DataFrame, or OpenTable, of shape (n, d)
+            Continuous observations, one column per variable; names are kept. Rows of a table that `open_table` has
+            opened, of a polars LazyFrame and of a Dask DataFrame are read part by part, never all at once.
         y : ignored
             For compatibility with scikit-learn.
         interventions : optional
@@ -293,10 +297,10 @@ class HOST(GraphEstimator):
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
             Work(self.n_jobs, limit, bar, "HOST") as work,
         ):
-            study = read_study(X, interventions, self.prior_knowledge, self.missing)
+            study = self._study(X, interventions, settings, seed, work)
             self._remember(study.d, study.own_names)
             self._look_at(X, study, self.data_check)
-            scores = settings.scores.make_for_graph(study.array, seed, work, study.experiments, self.random_state)
+            scores = self._scores(study, settings, seed, work)
             with work.part(0.0, _EDGES_FROM):
                 found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
@@ -310,6 +314,26 @@ class HOST(GraphEstimator):
             self.warnings_ = said
             work.report(1.0)
         return self
+
+    def _study(
+        self, X: Any, interventions: Any, settings: OrderSettings, seed: np.random.SeedSequence, work: Work
+    ) -> Study:
+        """Read the table; of one that is not in memory, look at all rows once, unless it is short."""
+        table = as_open_table(X)
+        if table is not None and table.n_rows > CHOSEN_ON:
+            check_supported(settings.scores, self.selection, interventions)
+            rng = np.random.default_rng(0 if self.random_state is None else seed)
+            checked = self.data_check != "ignore"
+            return read_long_study(table, self.prior_knowledge, self.missing, rng, work.map, checked)
+        X = X if table is None else table.head(table.n_rows)
+        return read_study(X, interventions, self.prior_knowledge, self.missing)
+
+    def _scores(self, study: Study, settings: OrderSettings, seed: np.random.SeedSequence, work: Work) -> LocalScores:
+        if study.long is not None:
+            return LongScores(study.long, settings.scores.fitter(seed), work)
+        if not settings.refine:  # the paper's order is that of all rows
+            return settings.scores.make(study.array, seed, work, study.experiments)
+        return settings.scores.make_for_graph(study.array, seed, work, study.experiments, self.random_state)
 
     def _find_graph(self, study: Study, seed: np.random.SeedSequence, found: FoundOrder) -> DAGResult:
         parents = {} if found.search is None else found.search.state.parents

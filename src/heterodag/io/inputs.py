@@ -123,7 +123,7 @@ def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None
         array = _drop_missing(array, labels)
     check_shape(array)
     _check_finite(array, labels)
-    _check_constant(array, labels)
+    check_constant(array.max(axis=0) == array.min(axis=0), labels)
     check_copies(array, labels)
     return array, names
 
@@ -322,12 +322,12 @@ def _check_finite(array: Array, labels: list[str]) -> None:
         )
 
 
-def _check_constant(array: Array, labels: list[str]) -> None:
-    constant = np.flatnonzero(array.max(axis=0) == array.min(axis=0))
-    if constant.size:
+def check_constant(constant: npt.NDArray[np.bool_], labels: Sequence[str]) -> None:
+    """Raise `DataError` if a column never varies."""
+    if constant.any():
         raise DataError(
-            f"{_columns([labels[j] for j in constant])} constant: a column that never varies can be neither "
-            "cause nor effect; drop it."
+            f"{_columns([labels[j] for j in np.flatnonzero(constant).tolist()])} constant: a column that never varies can be "
+            "neither cause nor effect; drop it."
         )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
+from heterodag.core import survey
 from heterodag.core.gaussian import Array, Index
 from heterodag.core.parts import ArrayPart, Part, array_parts
 from heterodag.errors import DataError, ParameterError, check_integer
@@ -303,15 +304,12 @@ def row_place(part: Part, position: int) -> str:
 
 def stratified_rows(n: int, rows: int, random_state: Any = None) -> Index:
     """Return one random position from each of `rows` stretches of equal length of n rows; all if there are no more."""
-    if rows >= n:
-        return np.arange(n)
     try:
         rng = np.random.default_rng(random_state)
     except (TypeError, ValueError):
         rule = "be None, a non-negative whole number or a NumPy generator"
         raise ParameterError("random_state", rule, random_state) from None
-    bounds = np.arange(rows + 1) * n // rows
-    return np.asarray(rng.integers(bounds[:-1], bounds[1:]), dtype=np.intp)
+    return survey.stratified_rows(n, rows, rng)
 
 
 def _table(opened: Opened) -> OpenTable:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from heterodag.core.blocks import LongTable
 from heterodag.core.experiments import Experiments
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import descendants
@@ -45,6 +46,7 @@ class Study:
     experiments : which rows count for which variable; None if nothing was done.
     contexts : the conditions behind the context columns.
     told : what was said about every row; None if nothing was.
+    long : the whole table, if it is not in memory; `array` is a sample of its rows then.
     """
 
     array: Array
@@ -54,6 +56,12 @@ class Study:
     experiments: Experiments | None = None
     contexts: tuple[Context, ...] = ()
     told: Told | None = None
+    long: LongTable | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.array) if self.long is None else self.long.shape[0]
 
     @property
     def labels(self) -> list[str]:
