@@ -326,8 +326,8 @@ def check_constant(constant: npt.NDArray[np.bool_], labels: Sequence[str]) -> No
     """Raise `DataError` if a column never varies."""
     if constant.any():
         raise DataError(
-            f"{_columns([labels[j] for j in np.flatnonzero(constant).tolist()])} constant: a column that never varies can be "
-            "neither cause nor effect; drop it."
+            f"{_columns([labels[j] for j in np.flatnonzero(constant).tolist()])} constant: a column that never varies can "
+            "be neither cause nor effect; drop it."
         )
 
 

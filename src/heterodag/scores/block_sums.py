@@ -76,6 +76,7 @@ class EndSums(Sums):
         return np.asarray(0.5 * (self.scores**2 / variance).sum(axis=0))
 
 
+@np.errstate(all="ignore")  # a step that leads too far overflows, and is not taken
 def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
     """Return what a Newton step of every model needs."""
     limit, total = free_swing(blocks.n_rows), list[SecondSums]()
@@ -91,6 +92,7 @@ def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
     return total
 
 
+@np.errstate(all="ignore")
 def gradient_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Sums]:
     """Return loss and gradient of every model."""
     models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[Sums]()
@@ -102,6 +104,7 @@ def gradient_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Sums]:
     return _with_gradients(total, models)
 
 
+@np.errstate(all="ignore")
 def end_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[EndSums]:
     """Return loss, gradient, residuals and score tests of every model."""
     models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[EndSums]()

@@ -7,6 +7,7 @@ to its optimum on all rows (`scores.newton`). Whoever asks need not know: it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class LongScores(LocalScores):
         missing = [key for key in dict.fromkeys(keys) if key not in self._fits]
         if missing:
             base = self.sample(CHOSEN_ON)
-            starts = [fit for fit in base.fits(missing, Effort.FINAL, after) if isinstance(fit, LinearFit)]
+            starts = [_start(fit) for fit in base.fits(missing, Effort.FINAL, after) if isinstance(fit, LinearFit)]
             base.prepare_gains(missing)
             for fit, promised in self._on_all_rows(starts):
                 promised = np.maximum(promised, base.gains(fit.key))
@@ -95,7 +96,7 @@ class LongScores(LocalScores):
         noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
         sampled, n = len(self.long.survey.sample), self.n_rows
         known = self._on_sample(starts)
-        scaled = [(fit, second * (n / sampled)) for fit, second in known]
+        scaled = [(_start(fit), second * (n / sampled)) for fit, second in known]
         return fit_all_rows(scaled, self._summed(self.long.groups()), n, noise)
 
     def _on_sample(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
@@ -136,3 +137,8 @@ class LongScores(LocalScores):
     def without(self, tests: Sequence[tuple[Key, Sequence[int]]]) -> list[DropOne]:
         """Test parents one at a time, on the largest sample."""
         return self.sample(CHOSEN_ON).without(tests)
+
+
+def _start(fit: LinearFit) -> LinearFit:
+    """Return where a model begins: that of a variable without parents is known, as the table is standardised."""
+    return fit if fit.parents else replace(fit, theta=np.zeros_like(fit.theta))

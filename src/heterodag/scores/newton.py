@@ -31,7 +31,8 @@ from heterodag.scores.spline_design import curve_penalties
 ACCURACY = 2.0
 #: Steps before a model counts as not converged. Models of true causes need one or two; those that need more explain little.
 _STEPS = 5
-_FIRST_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 100.0, 1e6
+#: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
+_NO_DAMPING, _SOME_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 1e-2, 10.0, 1e4
 
 #: Sums a function of parts and models over all rows.
 Summed = Callable[[Callable[..., list[Any]], Sequence[LinearFit]], list[Any]]
@@ -45,7 +46,7 @@ class _Climb:
     penalty: Array
     second: Array
     here: Sums | None = None
-    damping: float = _FIRST_DAMPING
+    damping: float = _NO_DAMPING
     converged: bool = False
     over: bool = False
 
@@ -65,10 +66,11 @@ class _Climb:
         assert self.here is not None
         before = self.objective(self.here, self.fit.theta)
         if not self.objective(sums, moved.theta) <= before + 1e-9 * abs(before):
-            self.damping *= _MORE_DAMPING
+            self.damping = max(_MORE_DAMPING * self.damping, _SOME_DAMPING)
             self.over = self.damping > _MOST_DAMPING
             return
-        self.fit, self.here, self.damping = moved, sums, max(self.damping / _MORE_DAMPING, _FIRST_DAMPING)
+        self.fit, self.here = moved, sums
+        self.damping = self.damping / _MORE_DAMPING if self.damping > _SOME_DAMPING else _NO_DAMPING
         self.converged = self.over = self.step()[1] < ACCURACY
 
     def _penalised(self) -> Array:
