@@ -280,6 +280,31 @@ def check_graph(
 
 
 @app.command()
+def pairs(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="With pair0001.txt, ..., and pairmeta.txt.", show_default=False),
+    ],
+    out: Annotated[Path | None, path_option("A CSV file for the decisions.", show_default=False)] = None,
+    missing: Annotated[str, typer.Option(help="Rows with missing values: refuse, or drop them.")] = "refuse",
+    jobs: Jobs = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Decide every cause-effect pair of a folder, and score the answers if the truth is known.
+
+    The folder has the format of the Tuebingen collection.
+    """
+    from heterodag.cli.pairs import pairs as decide
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        decide(screen, folder, out, missing=missing, jobs=jobs, as_json=as_json, force=force)
+
+
+@app.command()
 def convert(
     graph: Annotated[
         Path,
