@@ -160,7 +160,9 @@ def simulate(
     out: Annotated[Path, path_option("The table: .csv, .tsv (also .gz) or .parquet.", show_default=False)],
     n: Annotated[int, typer.Option("--n", help="Rows.")] = 1000,
     d: Annotated[int, typer.Option("--d", help="Columns.")] = 10,
-    graph: Annotated[str, typer.Option(help="ER (Erdos-Renyi) or SF (scale-free).")] = "ER",
+    graph: Annotated[
+        str, typer.Option(help="ER, SF (scale-free), small-world, bipartite, hubs, chain, dense.")
+    ] = "ER",
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 1,
     mechanism: Mechanism = "linear",
     spread: Spread = None,
