@@ -14,7 +14,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "heterodag", "font.family": "sans-serif", "font.size": 9}
 #: Colours that people with any colour vision can tell apart (Okabe and Ito).
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-MARKERS = "osD^vPX*"
+MARKERS = "osD^vPX*<>hd"
 
 #: Label -> the points of a curve: x, y.
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
