@@ -54,8 +54,8 @@ def unfinished(rows):
             (n, d, _), done = SETTINGS[setting], len(finished(own, "shd"))
             stopped = sum(row["error"] == "limit" for row in own)
             out.append(
-                f"With {n} rows and {d} columns HOST is not compared: it has finished {done} of {count} tables so far, and was "
-                f"stopped after 120 s on {stopped}."
+                f"With {n} rows and {d} columns HOST is not compared: it has finished {done} of {count} tables so far, and "
+                f"was stopped after 120 s on {stopped}."
             )
     return " ".join(out)
 

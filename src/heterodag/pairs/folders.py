@@ -25,15 +25,15 @@ _FIELDS = "pair, cause first, cause last, effect first, effect last, weight"
 class Pair:
     """Two columns of a file, and what is known about them.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The file without its ending, such as "pair0001".
     x, y : ndarray of shape (n,)
         The columns, in the order of the file.
-    truth : str or None
+    truth : str, optional
         "->" if `x` is the cause, "<-" if `y` is, None if it is not known.
-    weight : float
+    weight : float, default=1.0
         How much the pair counts: collections give less to pairs that resemble each other.
 
     Examples
