@@ -30,7 +30,9 @@ def test_decisions_and_scores_are_printed_and_written():
     done = run("mine", "--out", "decisions.csv")
     assert done.exit_code == 0, done.output
     assert "pair0003.txt was left out: its cause or effect has several columns." in done.stderr
-    assert "2 pairs with a known direction: 50.0 % right if all are decided." in done.stdout
+    lines = done.stdout.splitlines()
+    assert "2 pairs with a known direction: 50.0 % right if all are decided." in lines
+    assert "100 %                       50.0 %" in lines
     assert "Wrote decisions.csv." in done.stdout
     table = pd.read_csv("decisions.csv")
     assert table["pair"].tolist() == ["pair0001", "pair0002"]

@@ -72,8 +72,10 @@ def pairs(
     if scores is None:
         screen.say("The folder does not say which directions are true, so there is nothing to score.")
     else:
-        screen.say(str(scores))
-        screen.table(["decided, the surest first", "right"], [[f"{r:.0%}", f"{scores.at(r):.1%}"] for r in RATES])
+        for line in str(scores).splitlines():
+            screen.say(line)
+        shares = [[f"{100 * rate:.0f} %", f"{100 * scores.at(rate):.1f} %"] for rate in RATES]
+        screen.table(["decided, the surest first", "right"], shares)
     if out is not None:
         screen.say(f"Wrote {out}.")
 
