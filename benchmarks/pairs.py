@@ -18,6 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+import figures
+from heterodag.pairs.scoring import accuracy_by_rate
 from pages import NOW, details, prose, rows_in
 from rows import RESULTS, append_results, read
 
@@ -52,6 +54,18 @@ KINDS = {
     "hidden cause": "the same with a third, hidden variable that acts on both",
     "low noise": "a random function with little noise",
     "nearly normal": "normal cause, noise nearly additive and normal",
+}
+#: A kind in which nobody can tell the direction: what is decided there is luck.
+CONTROL = "straight normal"
+#: Curves of the figure -> kinds.
+GROUPS = {
+    "straight line, other noise": list(KINDS)[:6],
+    "additive": ["additive", "additive sigmoid"],
+    "location-scale": ["location-scale", "location-scale sigmoid"],
+    "multiplicative": ["multiplicative"],
+    "random function": ["any function", "low noise"],
+    "hidden cause": ["hidden cause"],
+    "nearly normal": ["nearly normal"],
 }
 
 
@@ -89,6 +103,7 @@ def straight_pair(rng, n, noise):
         "gumbel": lambda: rng.gumbel(size=n),
         "t": lambda: rng.standard_t(4, n),
         "bimodal": lambda: rng.choice([-1, 1], n) + 0.45 * rng.standard_normal(n),
+        CONTROL: lambda: rng.standard_normal(n),
     }
     x, e = standardised(draws[noise]()), standardised(draws[noise]())
     return x, rng.choice([-1, 1]) * rng.uniform(0.5, 1.5) * x + e
@@ -125,8 +140,8 @@ def functional_pair(rng, n, kind):
 
 def pair(kind, seed, n=ROWS):
     """Return a table of two columns; the first is the cause."""
-    number = list(KINDS).index(kind)
-    make = straight_pair if number < 6 else curved_pair if number < 11 else functional_pair
+    number = [*KINDS, CONTROL].index(kind)
+    make = straight_pair if number < 6 or kind == CONTROL else curved_pair if number < 11 else functional_pair
     return np.column_stack(make(np.random.default_rng([seed, number]), n, kind))
 
 
@@ -194,6 +209,56 @@ def summary(rows):
         )
 
 
+def curves(rows):
+    """Return label -> decision rates and accuracies: among the pairs with the most nats, how many are right."""
+    out = {}
+    for label, kinds in GROUPS.items():
+        own = [r for r in rows if r["kind"] in kinds]
+        nats, right = (
+            np.array([float(r["nats"]) for r in own]),
+            np.array([r["right"] == "1" for r in own], dtype=float),
+        )
+        out[label] = accuracy_by_rate(nats, right, np.ones(len(own)))
+    return out
+
+
+def area(curve):
+    """Return the area under accuracy by decision rate."""
+    rates, accuracies = curve
+    return float(np.diff(rates, prepend=0.0) @ accuracies)
+
+
+def areas(found):
+    """Yield the table beside the figure."""
+    yield "| kinds | right, surest quarter | surest half | all | area under the curve |"
+    yield "|---|---:|---:|---:|---:|"
+    for label, (rates, accuracies) in found.items():
+        cells = [f"{100 * accuracies[min(np.searchsorted(rates, rate - 1e-9), len(rates) - 1)]:.1f} %"
+                 for rate in (0.25, 0.5, 1.0)]  # fmt: skip
+        yield f"| {label} | {' | '.join(cells)} | {area((rates, accuracies)):.3f} |"
+
+
+def draw(found):
+    """Draw accuracy by decision rate."""
+    (ax,) = figures.axes()
+    for (label, (rates, accuracies)), colour in zip(found.items(), figures.COLOURS, strict=False):
+        ax.plot(100 * rates, 100 * accuracies, color=colour, linewidth=1.6, label=label)
+    ax.set(xlabel="pairs decided, the surest first (%)", ylabel="right (%)", xlim=(0, 100), ylim=(80, 100.5))
+    ax.legend(frameon=False, loc="lower left", fontsize=8)
+    figures.save(ax.figure, "pairs", found)
+
+
+def control(rows):
+    """Return the sentence on pairs whose direction nobody can tell."""
+    own = [r for r in rows if r["kind"] == CONTROL]
+    decided = sum(r["open"] == "0" for r in own)
+    right = 100 * np.mean([r["right"] == "1" for r in own])
+    return (
+        f"As a control, {len(own)} pairs with a straight line and normal cause and noise, in which both directions fit "
+        f"equally well: {decided} of them are decided, and {right:.0f} % of all directions are right, open or not."
+    )
+
+
 def by_rate(rows, kinds):
     """Yield how often the direction is right if only the surest pairs are decided."""
     own = sorted((r for r in rows if r["kind"] in kinds), key=lambda r: -float(r["nats"]))
@@ -215,9 +280,11 @@ kinds of pairs, {right:.0f} % of the directions are right (guessing gives 50 %).
 EXAMPLE = """\
 ```python
 from heterodag import HOST, simulate
+from heterodag.pairs import direction
 
 table = simulate(1000, 2, mechanism="curved", noise="uniform", random_state=1).to_frame()
 print(HOST().fit(table).edges()[["cause", "effect", "direction_nats", "open"]])
+print(direction(table["x0"], table["x1"]))
 ```"""
 HOW = """{pairs} pairs of each kind, {rows} rows, seeds from {seed}; choices were made on seeds below 1000. The kinds
 resemble those of public collections; the generator is our own, and no public pair was used. Written by `python
@@ -228,8 +295,28 @@ benchmarks/pairs.py` from {files}; the same command with `run` or `ablate` makes
 - *No edge*: pairs in which no edge was found."""
 
 
+PUBLISHED = """## Public collections
+
+The public sets are not part of this repository, and no figure above comes from them. As published in the result files
+of LOCI, ROCHE, SkewD and GRCI, the best methods there are right on these shares of pairs:
+
+| set | best published accuracy | resembles |
+|---|---:|---|
+| AN, AN-s, LS, LS-s, MN-U (Tagasovska et al. 2020) | 100 % | additive, location-scale, multiplicative |
+| SIM (Mooij et al. 2016) | 78 % | any function |
+| SIM-c | 82 % | hidden cause |
+| SIM-ln | 87 % | low noise |
+| SIM-G | 88 % | nearly normal |
+| Tuebingen pairs (real data) | 77 to 82 % | |
+
+These are other pairs than ours: do not compare the figures with the tables above. To measure heterodag on them, download a
+set and run `heterodag pairs FOLDER` ([command line](command-line.md#pairs)); it prints the weighted accuracy, accuracy by
+decision rate and the area under that curve."""
+
+
 def lead(rows):
     """Return the top of the page, with the figures of the stored rows."""
+    rows = [r for r in rows if r["kind"] in KINDS]
     decided = [r for r in rows if r["open"] == "0"]
     right, said = (100 * np.mean([r["right"] == "1" for r in some]) for some in (rows, decided))
     shares = {kind: 100 * np.mean([r["right"] == "1" for r in rows if r["kind"] == kind]) for kind in KINDS}
@@ -253,6 +340,17 @@ def page(rows, ablated):
             "",
             *summary(rows),
             "",
+            prose(control(rows)),
+            "",
+            "## Accuracy by decision rate",
+            "",
+            "If only the surest pairs are decided (those with the most nats), how many are right? A method whose nats can",
+            "be believed has a curve that falls to the right.",
+            "",
+            "![Share of right directions against the share of pairs that is decided](images/pairs.svg)",
+            "",
+            *areas(curves(rows)),
+            "",
             *details("What the kinds are", (f"- *{kind}*: {what}" for kind, what in KINDS.items())),
             "",
             "## Where the model is wrong",
@@ -273,6 +371,8 @@ def page(rows, ablated):
             "",
             *ablations(ablated),
             "",
+            PUBLISHED,
+            "",
         ]
     )
 
@@ -284,13 +384,17 @@ def main():
     options = parser.parse_args()
     if "run" in options.commands:
         done = {(r["kind"], int(r["seed"])) for r in read(STORE)}
-        cells = [(k, FIRST_SEED + t) for k in KINDS for t in range(PAIRS) if (k, FIRST_SEED + t) not in done]
+        cells = [
+            (k, FIRST_SEED + t) for k in [*KINDS, CONTROL] for t in range(PAIRS) if (k, FIRST_SEED + t) not in done
+        ]
         append_results(STORE, FIELDS, cell, cells, options.jobs, every=100)
     if "ablate" in options.commands:
         done = {(r["left out"], r["kind"]) for r in read(ABLATED)}
         cells = [(v, k) for v in VARIANTS for k in KINDS if (v, k) not in done]
         append_results(ABLATED, ("left out", "kind", "pairs", "right"), ablated_cell, cells, options.jobs, every=15)
-    PAGE.write_text(page(read(STORE), read(ABLATED)), encoding="utf-8")
+    rows = read(STORE)
+    PAGE.write_text(page(rows, read(ABLATED)), encoding="utf-8")
+    draw(curves(rows))
     print("wrote docs/pairs.md")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pages import NOW, details, prose, rows_in
-from worlds import FIRST_SEED, METHODS, SETTINGS, WORLDS, tables
+from worlds import FIRST_SEED, GRAPHS, METHODS, SETTINGS, WORLDS, tables
 
 INVISIBLE = "straight/constant/normal"
 #: HOST is near the best if its SHD per true edge is at most this much above the lowest.
@@ -12,7 +12,7 @@ HEAD = """# Twelve kinds of data
 
 Nobody knows how the variables of a real table act on each other. Causes may move the mean of an effect, its spread
 or both, along straight lines or curves, with noise of any shape. We simulated twelve kinds of data (*worlds*) and
-compared HOST with seven other methods, most of which are right for some worlds and wrong for others. Errors are
+compared HOST with {others} other methods, most of which are right for some worlds and wrong for others. Errors are
 wrong, missing and reversed arrows ({shd}). {verdict} A fit takes HOST {seconds:.1f} seconds (median), the other
 methods {fastest:.2g} to {slowest:.2g}.
 
@@ -82,7 +82,11 @@ some of the tables, their number stands in brackets, and the figure is not compa
 ones. A fit may take 120 s.
 
 {version} Written by `python benchmarks/worlds.py` from [worlds.csv](../../benchmarks/results/worlds.csv)."""
-TITLES = {"n200": "Fewer rows", "n5000": "More rows", "d50": "More columns"}
+TITLES = {
+    "n200": "Fewer rows", "n5000": "More rows", "d30": "More columns", "d30n200": "More columns, fewer rows",
+    "d30n5000": "More columns, more rows", "d50": "Many columns",
+}  # fmt: skip
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def pick(rows, setting, world=None, method=None):
@@ -91,6 +95,26 @@ def pick(rows, setting, world=None, method=None):
         row for row in rows
         if (row["n"], row["d"]) == (str(n), str(d)) and world in (None, row["world"]) and method in (None, row["method"])
     ]  # fmt: skip
+
+
+def whole_rounds(rows):
+    """Return the rows of the rounds of four graphs that HOST has been through in all worlds, and of every first round."""
+    out = []
+    for setting in SETTINGS:
+        mine = pick(rows, setting)
+        seen = {(row["world"], row["seed"]) for row in mine if row["method"] == "HOST"}
+        seeds = [str(seed) for *_, seed in tables(setting)]
+        rounds = [seeds[at : at + len(GRAPHS)] for at in range(0, len(seeds), len(GRAPHS))]
+        whole = [all((world, seed) in seen for world in WORLDS for seed in some) for some in rounds]
+        count = max(1, [*whole, False].index(False))
+        shown = {seed for some in rounds[:count] for seed in some}
+        out += [row for row in mine if row["seed"] in shown]
+    return out
+
+
+def tables_of(rows, setting):
+    """Return the number of tables per world that any method has been given."""
+    return len({row["seed"] for row in pick(rows, setting)})
 
 
 def finished(rows, key):
@@ -136,9 +160,9 @@ def bold_best(cells, values, best, form=".2f"):
     return [f"**{cell}**" if mark else cell for cell, mark in zip(cells, marks, strict=True)]
 
 
-def complete(rows, setting):
+def complete(rows, count):
     """Say whether a method finished all tables of a world: those it does not finish are the hard ones."""
-    return sum(not row["error"] for row in rows) == len(tables(setting))
+    return sum(not row["error"] for row in rows) == count
 
 
 def unfinished(rows):
@@ -148,7 +172,7 @@ def unfinished(rows):
 
 def table(rows, setting, value, best=min, form=".2f", methods=None):
     """Return the lines of a table, one line per world and one column per method."""
-    mine = pick(rows, setting)
+    mine, count = pick(rows, setting), tables_of(rows, setting)
     methods = methods_of(mine) if methods is None else methods
     methods = [name for name in methods if not np.isnan(value(pick(mine, setting, None, name)))]
     lines = [f"| world | {' | '.join(methods)} |", "|---|" + "---:|" * len(methods)]
@@ -156,7 +180,7 @@ def table(rows, setting, value, best=min, form=".2f", methods=None):
         values, cells = [], []
         for method in methods:
             some = pick(mine, setting, world, method)
-            whole = complete(some, setting)
+            whole = complete(some, count)
             values.append(value(some) if whole else np.nan)
             cells.append(text(value(some), form) + ("" if whole else unfinished(some)))
         if any(cells):
@@ -179,10 +203,10 @@ def paired(rows, setting, world, pair, key="shd"):
 
 def losses(rows, setting, key):
     """Return the number of worlds with rows of HOST, and a line on each where it is neither the best nor near it."""
-    value, lines, count = per_edge(key), [], 0
+    value, lines, count, per_world = per_edge(key), [], 0, tables_of(rows, setting)
     for world in WORLDS:
         picked = {name: pick(rows, setting, world, name) for name in METHODS}
-        others = {name: value(some) for name, some in picked.items() if complete(some, setting)}
+        others = {name: value(some) for name, some in picked.items() if complete(some, per_world)}
         own = others.pop("HOST", np.nan)
         if np.isnan(own) or not others:
             continue
@@ -211,10 +235,10 @@ def verdict(rows, setting):
 
 def described(rows):
     """Return what the tables of the main setting are."""
-    n, d, per_graph = SETTINGS["main"]
+    n, d, _ = SETTINGS["main"]
     edges = {row["seed"]: int(row["edges"]) for row in pick(rows, "main")}
     return (
-        f"Tables of {d} columns and {n} rows, {len(tables('main'))} per world: {per_graph} on each kind of graph\n"
+        f"Tables of {d} columns and {n} rows, {len(edges)} per world: {len(edges) // len(GRAPHS)} on each kind of graph\n"
         "(Erdős-Rényi and scale-free, with about one and about two edges per column), "
         f"{sum(edges.values())} true edges together."
     )
@@ -249,8 +273,8 @@ def arrows(rows):
 def smaller(rows, setting):
     """Return the section of a further setting."""
     mine = pick(rows, setting)
-    n, d, per_graph = SETTINGS[setting]
-    count = f"{per_graph * 4} tables per world"
+    n, d, _ = SETTINGS[setting]
+    count = f"{tables_of(mine, setting)} tables per world"
     lines = ["", f"## {TITLES[setting]}: n = {n}, d = {d}", "", f"SHD per true edge, {count}.", ""]
     lines += [*table(mine, setting, per_edge("shd")), ""]
     seconds = [f"{method} {median_seconds(mine, setting, method):.2g}" for method in methods_of(mine)]
@@ -266,7 +290,7 @@ def sizes_table(rows):
     """Return one line per further setting: where HOST is the best or near it, its time, and tables that were stopped."""
     yield f"| rows | columns | HOST best or within {NEAR} | if open edges count as wrong | median seconds | not finished |"
     yield "|---:|---:|---:|---:|---:|---|"
-    for setting in TITLES:
+    for setting in [name for name in TITLES if pick(rows, name)]:
         (n, d, _), mine = SETTINGS[setting], pick(rows, setting)
         counts = [losses(mine, setting, key) for key in ("shd", "shd_strict")]
         cells = [f"{count - len(lines)} of {count} worlds" for count, lines in counts]
@@ -275,19 +299,21 @@ def sizes_table(rows):
 
 
 def sizes_page(rows):
-    lines = [prose(SIZES_HEAD, version=NOW)]
-    for setting in TITLES:
+    rows, lines = whole_rounds(rows), [prose(SIZES_HEAD, version=NOW)]
+    for setting in [name for name in TITLES if pick(rows, name)]:
         lines += smaller(rows, setting)
     return "\n".join(lines) + "\n"
 
 
 def page(all_rows):
+    all_rows = whole_rounds(all_rows)
     rows = pick(all_rows, "main")
+    others = COUNTS[sum(not name.startswith("HOST") for name in methods_of(rows))]
     first, *rest = verdict(rows, "main")
     seconds = [median_seconds(rows, "main", method) for method in methods_of(rows)]
     head = prose(
-        HEAD, verdict=first, seconds=seconds[0], fastest=min(seconds[1:]), slowest=max(seconds[1:]), version=NOW,
-        file=rows_in("worlds.csv"),
+        HEAD, others=others, verdict=first, seconds=seconds[0], fastest=min(seconds[1:]), slowest=max(seconds[1:]),
+        version=NOW, file=rows_in("worlds.csv"),
     )  # fmt: skip
     lines = [head, "", *rest, *([""] if rest else []), "## SHD per true edge", "", prose(MEASURE), ""]
     lines += [*table(rows, "main", per_edge("shd")), "", prose(WORDS, tables=described(rows), seed=FIRST_SEED)]

@@ -44,7 +44,7 @@ numpydoc_show_class_members = False  # the template of classes shows them
 numpydoc_validation_checks = {"GL08", "PR01", "PR02", "PR03", "RT01"}
 # Results are made by functions: their attributes are documented, not their construction.
 numpydoc_validation_exclude = {
-    r"(Result|Comparison|GraphCheck|SimulatedData|Dataset|Finding|GraphFile|EdgeProblem|EdgeTests)$"
+    r"(Result|Comparison|GraphCheck|SimulatedData|Dataset|Finding|GraphFile|EdgeProblem|EdgeTests|PairFolder|PairScores)$"
 }
 default_role = "name"  # `HOST` in a docstring is a link, `alpha` is code; see _ext/site_pages.py
 toc_object_entries_show_parents = "hide"

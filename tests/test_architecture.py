@@ -35,6 +35,7 @@ LAYERS = {
     "simulation": 7,
     "datasets": 7,
     "metrics": 7,
+    "pairs": 7,
     "experiments": 8,
     "cli": 10,
     "__main__": 11,

@@ -20,6 +20,7 @@ REFERENCE = ROOT / "docs" / "api" / "index.md"
 MODULES = (
     "heterodag", "heterodag.metrics", "heterodag.scm", "heterodag.checks", "heterodag.graphcheck", "heterodag.simulation",
     "heterodag.datasets", "heterodag.independence", "heterodag.experiments", "heterodag.viz", "heterodag.report",
+    "heterodag.pairs",
 )  # fmt: skip
 READERS = (
     "heterodag.io.tables.read_table",

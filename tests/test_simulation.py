@@ -15,6 +15,7 @@ from heterodag.core.graph import is_dag, respects_order
 from heterodag.errors import ParameterError
 from heterodag.simulation import simulate, simulate_graph
 from heterodag.simulation import tables as simulation
+from heterodag.simulation.graphs import erdos_renyi
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "reference" / "sets"
 COMBINATIONS = list(itertools.product(("ER", "SF"), ("linear", "nonlinear"), ("text", "code")))
@@ -45,7 +46,7 @@ def test_sf_has_the_edges_of_barabasi_albert(d, degree):
 
 def test_er_pairs_are_equally_likely_before_the_columns_are_permuted():
     rng = np.random.default_rng(0)
-    counts = sum(simulation._erdos_renyi(5, 1, rng).astype(int) for _ in range(2000))
+    counts = sum(erdos_renyi(5, 1, rng).astype(int) for _ in range(2000))
     assert not np.tril(counts).any()
     # Each of the 10 pairs is drawn with probability 1/2: 1000 times, standard deviation 22.
     assert np.abs(counts[np.triu_indices(5, 1)] - 1000).max() < 110
@@ -225,7 +226,10 @@ def test_the_global_state_is_left_alone():
         ({"n": 1}, "`n` must be a whole number of at least 2; got 1"),
         ({"d": 0}, "`d` must be a whole number of at least 1; got 0"),
         ({"n": 10.5}, "`n` must be a whole number"),
-        ({"graph": "BA"}, "`graph` must be one of 'ER', 'SF'; got 'BA'"),
+        (
+            {"graph": "BA"},
+            "`graph` must be one of 'ER', 'SF', 'small-world', 'bipartite', 'hubs', 'chain', 'dense'; got 'BA'",
+        ),
         ({"mechanism": "cubic"}, "`mechanism` must be one of"),
         ({"version": "new"}, "`version` must be one of 'text', 'code'"),
         (

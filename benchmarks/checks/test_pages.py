@@ -35,6 +35,9 @@ OTHERS = [
     "pairs.md",
     "paper-worlds.md",
     "strengths.md",
+    "cost.md",
+    "not-best.md",
+    *(name for name in ("standard-graphs.md", "confidence.md") if (DOCS / name).exists()),
 ]
 PAGES = [*ONE_FILE, *OTHERS]
 ODD = (

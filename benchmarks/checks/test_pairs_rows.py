@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pairs import ABLATED, KINDS, PAIRS, STORE, VARIANTS, page
+import figures
+from pairs import ABLATED, CONTROL, KINDS, PAIRS, STORE, VARIANTS, curves, page
 from rows import read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pairs.md"
@@ -20,7 +21,7 @@ def test_the_page_is_the_one_these_rows_make(stored):
 
 
 def test_every_kind_has_all_its_pairs(stored):
-    assert len({(r["kind"], r["seed"]) for r in stored}) == len(KINDS) * PAIRS
+    assert len({(r["kind"], r["seed"]) for r in stored}) == (len(KINDS) + 1) * PAIRS
     assert len({(r["left out"], r["kind"]) for r in read(ABLATED)}) == len(VARIANTS) * len(KINDS)
 
 
@@ -28,3 +29,12 @@ def test_directions_that_are_said_are_right_where_the_model_holds(stored):
     said = [r for r in stored if r["open"] == "0" and r["kind"] in list(KINDS)[:11]]
     assert len(said) > 0.8 * 11 * PAIRS
     assert sum(r["right"] == "1" for r in said) > 0.97 * len(said)
+
+
+def test_the_figure_was_drawn_from_these_rows(stored):
+    assert figures.up_to_date("pairs", curves(stored))
+
+
+def test_directions_that_nobody_can_tell_are_not_decided(stored):
+    own = [r for r in stored if r["kind"] == CONTROL]
+    assert sum(r["open"] == "0" for r in own) <= 0.03 * len(own)

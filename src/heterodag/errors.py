@@ -42,10 +42,10 @@ class ParameterError(HeterodagError):
     Examples
     --------
     >>> from heterodag import simulate
-    >>> simulate(500, 3, graph="tree")
+    >>> simulate(500, 3, version="book")
     Traceback (most recent call last):
         ...
-    heterodag.errors.ParameterError: `graph` must be one of 'ER', 'SF'; got 'tree'.
+    heterodag.errors.ParameterError: `version` must be one of 'text', 'code'; got 'book'.
     """
 
     def __init__(self, name: str, rule: str, value: Any, remedy: str = "") -> None:

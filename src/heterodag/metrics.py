@@ -13,10 +13,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heterodag.core.graph import Adjacency, as_adjacency, as_square, check_order, full_dag
+from heterodag.core.graph import Adjacency, as_adjacency, as_square, check_order, full_dag, topological_order
+from heterodag.core.sortability import explained_shares, sortability
 from heterodag.errors import ParameterError
 
-__all__ = ["auc", "evaluate", "f1", "order_divergence", "precision", "recall", "shd"]
+__all__ = [
+    "auc",
+    "evaluate",
+    "f1",
+    "order_divergence",
+    "precision",
+    "r2_sortability",
+    "recall",
+    "shd",
+    "varsortability",
+]
 
 Labels: TypeAlias = list[Any] | None
 
@@ -240,6 +251,102 @@ def evaluate(adjacency: Any, truth: Any, *, order: Any = None, pvalues: Any = No
         ranking = _checked_pvalues(_matched(adjacency, pvalues, "adjacency", "pvalues")[1], true)
         measures["auc"] = _auc(ranking, true) if 0 < true.sum() < true.size - len(true) else math.nan
     return measures
+
+
+def varsortability(X: Any, adjacency: Any) -> float:
+    """Return how much of the true order a sort by variance gives away.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n, d)
+        The table.
+    adjacency : array-like, DataFrame or DiGraph
+        The true graph.
+
+    Returns
+    -------
+    float
+        Share of directed paths along which the variance rises: 1 if a sort by variance is a causal order, 0 if the
+        reverse is, about 0.5 if variances say nothing. A standardised table has 0.5: all are ties.
+
+    Raises
+    ------
+    ParameterError
+        If the graph has no edge or a cycle, or is of other columns.
+
+    Notes
+    -----
+    Reisach, Seiler and Weichwald (2021). Every pair of ancestor and descendant counts once for each length of a path
+    between them; a tie counts one half. Simulated tables often have values near 1, and methods that sort by variance
+    look good there for no other reason.
+
+    Examples
+    --------
+    >>> from heterodag import metrics
+    >>> table = [[0.0, 0.0, 0.0], [1.0, 3.0, 2.0], [2.0, 1.0, 7.0]]
+    >>> metrics.varsortability(table, [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    1.0
+    """
+    table, graph = _table_and_graph(X, adjacency)
+    return sortability(table.var(axis=0), graph)
+
+
+def r2_sortability(X: Any, adjacency: Any) -> float:
+    """Return how much of the true order a sort by the share of variance that the other columns explain gives away.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n, d)
+        The table.
+    adjacency : array-like, DataFrame or DiGraph
+        The true graph.
+
+    Returns
+    -------
+    float
+        Share of directed paths along which R^2 given all other columns rises. Scaling columns changes nothing.
+
+    Raises
+    ------
+    ParameterError
+        If the graph has no edge or a cycle, or is of other columns.
+
+    Notes
+    -----
+    Reisach, Tami, Seiler, Chambaz and Weichwald (2023): as `varsortability`, with R^2 of a least squares regression on
+    all other columns in place of the variance. It stays when tables are standardised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heterodag import metrics
+    >>> rng = np.random.default_rng(0)
+    >>> causes = rng.standard_normal((500, 2))
+    >>> table = np.column_stack([causes, causes.sum(axis=1) + 0.3 * rng.standard_normal(500)])
+    >>> metrics.r2_sortability(table, [[0, 0, 1], [0, 0, 1], [0, 0, 0]])  # both causes explain the effect
+    1.0
+    """
+    table, graph = _table_and_graph(X, adjacency)
+    return sortability(explained_shares(table), graph)
+
+
+def _table_and_graph(X: Any, adjacency: Any) -> tuple[NDArray[np.float64], Adjacency]:
+    """Return a table and its graph, matched by name where both have names."""
+    matrix, labels = _labelled(adjacency, "adjacency")
+    if labels is not None and hasattr(X, "columns"):
+        if set(X.columns) != set(labels):
+            different = sorted(map(str, set(X.columns) ^ set(labels)))
+            raise ParameterError("adjacency", "have the names of the table", different, "These occur in only one.")
+        X = X[labels]
+    table, graph = np.asarray(X, dtype=np.float64), as_adjacency(matrix, "adjacency")
+    if table.ndim != 2 or table.shape[1] != len(graph):
+        raise ParameterError("adjacency", f"fit the table, whose shape is {table.shape}", graph.shape)
+    if not np.isfinite(table).all():
+        raise ParameterError("X", "hold finite numbers only", "missing or infinite values")
+    topological_order(graph)  # raises if there is a cycle
+    if not graph.any():
+        raise ParameterError("adjacency", "have an edge, or there is no path to sort", 0)
+    return table, graph
 
 
 def _divergence(order: Any, truth: Adjacency, labels: Labels) -> int:

@@ -160,7 +160,9 @@ def simulate(
     out: Annotated[Path, path_option("The table: .csv, .tsv (also .gz) or .parquet.", show_default=False)],
     n: Annotated[int, typer.Option("--n", help="Rows.")] = 1000,
     d: Annotated[int, typer.Option("--d", help="Columns.")] = 10,
-    graph: Annotated[str, typer.Option(help="ER (Erdos-Renyi) or SF (scale-free).")] = "ER",
+    graph: Annotated[
+        str, typer.Option(help="ER, SF (scale-free), small-world, bipartite, hubs, chain, dense.")
+    ] = "ER",
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 1,
     mechanism: Mechanism = "linear",
     spread: Spread = None,
@@ -277,6 +279,31 @@ def check_graph(
         graph_checking.check_graph(
             screen, graph, data, reading=reading, experiments=experiments, settings=settings, as_json=as_json
         )
+
+
+@app.command()
+def pairs(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="With pair0001.txt, ..., and pairmeta.txt.", show_default=False),
+    ],
+    out: Annotated[Path | None, path_option("A CSV file for the decisions.", show_default=False)] = None,
+    missing: Annotated[str, typer.Option(help="Rows with missing values: refuse, or drop them.")] = "refuse",
+    jobs: Jobs = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Decide every cause-effect pair of a folder, and score the answers if the truth is known.
+
+    The folder has the format of the Tuebingen collection.
+    """
+    from heterodag.cli.pairs import pairs as decide
+
+    screen = Screen(quiet, debug)
+    with guarded(screen):
+        decide(screen, folder, out, missing=missing, jobs=jobs, as_json=as_json, force=force)
 
 
 @app.command()

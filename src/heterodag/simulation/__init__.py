@@ -1,8 +1,8 @@
-"""Simulated tables: the paper's (`tables`), and worlds with mean, spread and noise by name (`worlds`)."""
+"""Simulated tables: graphs by name (`graphs`), the paper's data (`tables`), mean, spread and noise by name (`worlds`)."""
 
+from heterodag.simulation.graphs import GRAPHS
 from heterodag.simulation.tables import (
     BOUND,
-    GRAPHS,
     MECHANISMS,
     VERSIONS,
     SimulatedData,

@@ -19,6 +19,7 @@ from scipy.special import expit
 from heterodag.core.graph import Adjacency, Order, as_adjacency, topological_order
 from heterodag.errors import ParameterError, check_choice, check_integer
 from heterodag.simulation.experiments import NOTHING, Plan, read_plan
+from heterodag.simulation.graphs import random_graph
 from heterodag.simulation.worlds import MEANS, NOISES, SPREADS, draw_noise, world
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ __all__ = ["SimulatedData", "simulate", "simulate_graph"]
 FloatArray: TypeAlias = NDArray[np.float64]
 Seed: TypeAlias = int | Generator | np.random.RandomState | SeedSequence | None
 
-GRAPHS = ("ER", "SF")
 #: The paper's mechanisms.
 MECHANISMS = ("linear", "nonlinear")
 VERSIONS = ("text", "code")
@@ -141,10 +141,10 @@ def simulate(
         Number of rows, at least 2.
     d : int
         Number of columns, at least 1.
-    graph : {"ER", "SF"}, default="ER"
-        Erdos-Renyi or scale-free; see `simulate_graph`.
+    graph : {"ER", "SF", "small-world", "bipartite", "hubs", "chain", "dense"}, default="ER"
+        Erdos-Renyi, scale-free (the paper's two), or another kind; see `simulate_graph`.
     degree : int, default=1
-        Edges per variable: the k of ER-k and SF-k.
+        Edges per variable, about: the k of ER-k and SF-k.
     mechanism : {"linear", "nonlinear", "none", "straight", "curved"}, default="linear"
         The first two are the paper's: how the natural parameters depend on the parents. The others say how the mean
         does, with a spread of its own.
@@ -222,7 +222,7 @@ def simulate(
     check_choice("noise", noise, NOISES)
     graph_rng, mechanism_rng, noise_rng = _streams(random_state)
     given = adjacency is not None
-    true = _given_graph(adjacency, columns) if given else _random_graph(columns, graph, degree, graph_rng)
+    true = _given_graph(adjacency, columns) if given else random_graph(columns, graph, degree, graph_rng)
     order = topological_order(true)
     drawn = draw_noise(noise, (rows, columns), noise_rng, noise_rng.spawn(1)[0])
     plan = read_plan(interventions, shift, drawn.shape, noise_rng.spawn(1)[0])
@@ -266,11 +266,18 @@ def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: See
     ----------
     d : int
         Number of columns, at least 1.
-    graph : {"ER", "SF"}, default="ER"
-        "ER": `degree * d` edges, all sets of that many forward pairs being equally likely. "SF":
-        Barabasi-Albert preferential attachment, every new node with `degree` parents among the earlier ones.
+    graph : {"ER", "SF", "small-world", "bipartite", "hubs", "chain", "dense"}, default="ER"
+        - "ER": `degree * d` edges, all sets of that many forward pairs being equally likely.
+        - "SF": Barabasi-Albert preferential attachment, every new node with `degree` parents among the earlier ones.
+        - "small-world": after Watts and Strogatz, every node is linked to the `degree` next ones on a ring, and a fifth
+          of the links lead to a random node instead; links point forwards in a random order.
+        - "bipartite": `degree * d` edges from one half of the nodes to the other.
+        - "hubs": `degree` nodes, at random places of the order, are linked to all others.
+        - "chain": every node is caused by the `degree` ones before it.
+        - "dense": half of all pairs are linked; `degree` plays no part.
     degree : int, default=1
-        Edges per variable; for "ER" from 0 (no edges) to (d - 1) // 2, for "SF" from 1 to d - 1.
+        Edges per variable, about. From 1 ("ER": 0) to (d - 1) // 2 for "ER" and "small-world", to about d / 4 for
+        "bipartite", and to d - 1 for the others.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
         Source of randomness; None draws a fresh seed.
 
@@ -294,7 +301,7 @@ def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: See
            [1, 0, 0, 0],
            [0, 0, 0, 0]], dtype=int8)
     """
-    return _random_graph(check_integer("d", d, low=1), graph, degree, _streams(random_state)[0])
+    return random_graph(check_integer("d", d, low=1), graph, degree, _streams(random_state)[0])
 
 
 def _streams(random_state: Seed) -> list[Generator]:
@@ -316,49 +323,6 @@ def _given_graph(adjacency: Any, d: int) -> Adjacency:
     if len(checked) != d:
         raise ParameterError("adjacency", f"have shape ({d}, {d}), as d = {d}", checked.shape)
     return checked
-
-
-def _random_graph(d: int, graph: str, degree: int, rng: Generator) -> Adjacency:
-    check_choice("graph", graph, GRAPHS)
-    draw = _erdos_renyi if graph == "ER" else _scale_free
-    forward = draw(d, _check_degree(d, graph, degree), rng)
-    place = rng.permutation(d)
-    return forward[np.ix_(place, place)]
-
-
-def _check_degree(d: int, graph: str, degree: int) -> int:
-    low, high = (0, (d - 1) // 2) if graph == "ER" else (1, d - 1)
-    whole = check_integer("degree", degree, low=low)
-    if whole > high and high >= low:
-        raise ParameterError(
-            "degree", f"be at most {high} for {graph} graphs with d = {d}", degree, "Lower it or raise `d`."
-        )
-    if whole > high:
-        raise ParameterError("d", f"be at least 2 for {graph} graphs", d)
-    return whole
-
-
-def _erdos_renyi(d: int, degree: int, rng: Generator) -> Adjacency:
-    # Pair number p = first[effect] + cause with cause < effect: no list of all pairs is needed.
-    first = np.cumsum(np.arange(d)) - np.arange(d)
-    pairs = rng.choice(d * (d - 1) // 2, size=degree * d, replace=False)
-    effect = np.searchsorted(first, pairs, side="right") - 1
-    adjacency = np.zeros((d, d), dtype=np.int8)
-    adjacency[pairs - first[effect], effect] = 1
-    return adjacency
-
-
-def _scale_free(d: int, degree: int, rng: Generator) -> Adjacency:
-    adjacency = np.zeros((d, d), dtype=np.int8)
-    adjacency[0, 1 : degree + 1] = 1
-    links = adjacency.sum(axis=0, dtype=np.float64) + adjacency.sum(axis=1)
-    for node in range(degree + 1, d):
-        chance = links[:node] / links[:node].sum()
-        parents = rng.choice(node, size=degree, replace=False, p=chance)
-        adjacency[parents, node] = 1
-        links[parents] += 1
-        links[node] = degree
-    return adjacency
 
 
 def _observations(

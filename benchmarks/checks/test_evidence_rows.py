@@ -1,0 +1,56 @@
+"""Pages that join the rows of several benchmarks: they are those that the rows make, and their figures too."""
+
+import pytest
+
+import confidence
+import cost
+import directions
+import figures
+import not_best
+import standard_graphs
+import standard_graphs_page
+from pages import DOCS
+from rows import RESULTS, read
+
+
+def text_of(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def test_cost_is_made_from_the_worlds():
+    rows = read(cost.STORE)
+    found = cost.points(rows)
+    assert text_of("cost.md") == cost.page(rows)
+    assert figures.up_to_date("cost", cost.flat(found))
+    assert len(found["main"]) >= 9
+
+
+def test_not_best_is_what_the_rows_say_and_every_loss_has_a_reason():
+    assert text_of("not-best.md") == not_best.page()
+    found = list(not_best.settings())
+    assert len(found) >= 127
+    assert {"worlds", "paper-worlds", "sachs"} <= {setting.source for setting in found}
+    assert not_best.UNKNOWN not in [not_best.reason(setting) for setting in found if setting.is_loss]
+
+
+@pytest.mark.skipif(not standard_graphs.STORE.exists(), reason="these rows were not made yet")
+def test_graphs_of_many_shapes():
+    rows = read(standard_graphs.STORE)
+    keys = [tuple(row[key] for key in standard_graphs.KEY) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert min(int(row["seed"]) for row in rows) >= standard_graphs.FIRST_SEED
+    assert text_of("standard-graphs.md") == standard_graphs_page.page(rows)
+
+
+@pytest.mark.skipif(not confidence.STORE.exists(), reason="these rows were not made yet")
+def test_confidence():
+    rows, arrows = read(confidence.STORE), read(directions.STORE)
+    assert min(int(row["seed"]) for row in rows) >= confidence.FIRST_SEED
+    assert text_of("confidence.md") == confidence.page(rows, arrows)
+    assert figures.up_to_date("confidence", confidence.curves(rows, arrows))
+
+
+def test_rows_without_a_page_are_no_secret():
+    """Whoever makes the rows makes the page."""
+    for store, page in ((standard_graphs.STORE, "standard-graphs.md"), (confidence.STORE, "confidence.md")):
+        assert (RESULTS / store.name).exists() == (DOCS / page).exists()

@@ -1,0 +1,227 @@
+"""Where the default is not the best: `python benchmarks/not_best.py`.
+
+Reads the rows of other benchmarks and runs nothing: worlds, graphs of many shapes, the paper's data, Sachs. Lists every
+setting in which another method makes fewer errors than `HOST()`, by more than two standard errors of the paired difference,
+and writes docs/not-best.md.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import cost
+import paper_worlds
+import sachs
+import standard_graphs
+import worlds
+from pages import NOW, prose, rows_in
+from rows import RESULTS, read
+from worlds_page import complete, pick, tables_of, whole_rounds
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "not-best.md"
+#: A difference is more than chance beyond this many of its standard errors.
+BEYOND = 2.0
+#: Methods that are told more than the table: controls.
+TOLD = ("VarSort, raw units",)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The default beside the best other method in one setting; differences are per true edge, of Sachs per graph."""
+
+    source: str
+    name: str
+    measure: str
+    better: str
+    own: float
+    other: float
+    difference: float
+    error: float
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the other method makes fewer errors, by more than chance."""
+        return self.difference > BEYOND * self.error
+
+
+def compared(source, name, measure, tables, own):
+    """Return the comparison with the best other method; `tables` maps a method to table -> (errors, edges)."""
+    others = {key: value for key, value in tables.items() if key != own}
+    if own not in tables or not others:
+        return None
+    mean = {
+        key: sum(e for e, _ in value.values()) / sum(m for _, m in value.values()) for key, value in tables.items()
+    }
+    best = min(others, key=mean.__getitem__)
+    shared = sorted(tables[own].keys() & tables[best].keys())
+    gap = np.array([tables[own][key][0] - tables[best][key][0] for key in shared], dtype=float)
+    edges = np.array([tables[own][key][1] for key in shared], dtype=float)
+    if len(shared) < 2:
+        return None
+    difference = gap.sum() / edges.sum()
+    error = np.sqrt(len(gap) / (len(gap) - 1) * ((gap - difference * edges) ** 2).sum()) / edges.sum()
+    return Setting(source, name, measure, best, mean[own], mean[best], float(difference), float(error))
+
+
+def by_table(rows, key, table, edges="edges"):
+    """Return table -> (errors, true edges) of the rows that have a value."""
+    return {
+        tuple(row[name] for name in table): (float(row[key]), float(row[edges]) if edges else 1.0)
+        for row in rows if row.get("error", "") == "" and row[key] != ""
+    }  # fmt: skip
+
+
+#: Source, parts of the name, of the measure and of the better method -> why; the first that fits is taken.
+REASONS = (
+    ("worlds", "straight/constant", "open edges wrong", "",
+     "HOST leaves directions open where the evidence is below 9 nats, and here each counts as an error. Methods that are "
+     "told that effects are straight lines need less evidence."),
+    ("worlds", "straight/constant", "", "DirectLiNGAM",
+     "These data are what DirectLiNGAM assumes; HOST has to find that out from few rows."),
+    ("worlds", "curved/constant", "", "CAM", "These data are what CAM assumes; HOST has to find that out from few rows."),
+    ("paper-worlds", "", "", "specialist",
+     "The specialist is told which model made the data; HOST chooses among several for every variable."),
+    ("sachs", "", "", "",
+     "Not known for certain: real cells follow no method's model, and the consensus graph is no measured truth. Both things "
+     "that the default has and the former one had not take part: with lines alone, or with normal noise alone, the order "
+     "is better (see the page). The ten subsamples share most of their rows, so the standard error is too small."),
+)  # fmt: skip
+UNKNOWN = "Not looked into yet."
+MEASURES = {"shd": "errors", "shd_strict": "errors, open edges wrong", "order_divergence": "order"}
+
+
+def from_worlds(rows):
+    rows = whole_rounds(rows)
+    for setting, (n, d, _) in worlds.SETTINGS.items():
+        count = tables_of(rows, setting)
+        for world in worlds.WORLDS:
+            picked = {method: pick(rows, setting, world, method) for method in worlds.METHODS}
+            done = {method: own for method, own in picked.items() if complete(own, count) and own}
+            for key, what in MEASURES.items():
+                tables = {method: found for method, own in done.items() if (found := by_table(own, key, ("seed",)))}
+                yield compared("worlds", f"{world}, {n} rows, {d} columns", what, tables, "HOST")
+
+
+def from_graphs(rows):
+    for d in standard_graphs.SIZES:
+        for graph in standard_graphs.GRAPHS:
+            for world in standard_graphs.WORLDS:
+                mine = [r for r in rows if (r["d"], r["graph"], r["world"]) == (str(d), graph, world)]
+                count = len({row["seed"] for row in mine})
+                for key, what in MEASURES.items():
+                    tables = {
+                        method: found for method in standard_graphs.METHODS
+                        if method not in TOLD
+                        and len(found := by_table([r for r in mine if r["method"] == method], key, ("seed",))) == count > 0
+                    }  # fmt: skip
+                    yield compared("standard-graphs", f"{graph}, {world}, {d} columns", what, tables, "HOST")
+
+
+def from_paper(rows):
+    for mechanism, n in paper_worlds.SETTINGS:
+        for generator in paper_worlds.GENERATORS:
+            mine = [r for r in rows if (r["mechanism"], r["n"], r["generator"]) == (mechanism, str(n), generator)]
+            for key, what in (("shd", "errors"), ("order", "order")):
+                tables = {
+                    method: found for method in paper_worlds.METHODS
+                    if (found := by_table([r for r in mine if r["method"] == method], key, ("graph", "seed")))
+                }  # fmt: skip
+                yield compared("paper-worlds", f"{mechanism}, {n} rows, {generator}", what, tables, "HOST()")
+
+
+def from_sachs(rows):
+    for scale in sachs.SCALES:
+        mine = [r for r in rows if r["scale"] == scale]
+        for key, what in (("shd", "errors"), ("order_divergence", "order")):
+            tables = {
+                method: by_table([r for r in mine if r["method"] == method], key, ("subsample",), None)
+                for method in sachs.METHODS
+            }
+            # Errors of whole graphs: there are no true edges to divide by that anybody knows.
+            yield compared("sachs", f"Sachs, {scale} values", what, {k: v for k, v in tables.items() if v}, "HOST()")
+
+
+SOURCES = {
+    "worlds.csv": from_worlds,
+    "standard_graphs.csv": from_graphs,
+    "paper_worlds.csv": from_paper,
+    "sachs.csv": from_sachs,
+}
+
+
+def settings() -> Iterator[Setting]:
+    """Yield every comparison that the stored rows allow."""
+    for name, read_from in SOURCES.items():
+        yield from (found for found in read_from(read(RESULTS / name)) if found is not None)
+
+
+def reason(found):
+    """Return why the default is behind, as far as somebody looked into it."""
+    for source, name, measure, better, why in REASONS:
+        if source == found.source and name in found.name and measure in found.measure and better in found.better:
+            return why
+    return UNKNOWN
+
+
+HEAD = """# Where the default is not the best
+
+Results pages tell where a method wins. This one lists every setting in which `HOST()` does *not*: another method makes
+fewer errors, in {count} comparisons that the rows of [worlds](worlds.md), {graphs}[the paper's data](paper-worlds.md) and
+[Sachs](sachs.md) allow. In {losses} of them the difference is more than chance (more than {beyond:g} standard errors of the
+paired difference), in {near} it is not, and in the others the default is the best or level with it. {slow}
+
+- *Errors*: {shd} per true edge; an open edge counts as right if the pair is joined in truth, and as wrong in the lines
+  that say so. *Order*: {order_divergence} per true edge. On Sachs: per graph.
+- *Difference*: errors of the default less those of the best other method on the same tables, with its standard error.
+- The best other method is chosen on the same tables, among up to nine, which makes it look better than it is. With few
+  tables, on the other hand, a true difference may stay in the second list. The comparisons share tables, so a count of
+  them is no test.
+- Methods that were stopped by a time limit on some tables of a setting are not compared there. {unfinished}
+- [Pairs](pairs.md) are not here: no other method was run on them.
+
+{version} Written by `python benchmarks/not_best.py` from {files}; the pages named above say how the rows are made and on
+which seeds."""
+
+
+def slowness():
+    """Return a sentence on the time: where the default is the slowest."""
+    found = cost.points(read(cost.STORE))
+    slowest = sum(max(own, key=lambda name: own[name][0]) == "HOST" for own in found.values())
+    return f"By time it is the slowest method at {slowest} of {len(found)} sizes ([errors against seconds](cost.md))."
+
+
+def table(some, why):
+    yield "| data | measure | HOST() | best other | its figure | difference |" + (" why |" if why else "")
+    yield "|---|---|---:|---|---:|---:|" + ("---|" if why else "")
+    for s in sorted(some, key=lambda s: -s.difference / max(s.error, 1e-9)):
+        cells = [s.name, s.measure, f"{s.own:.2f}", s.better, f"{s.other:.2f}", f"{s.difference:.2f} ± {s.error:.2f}"]
+        yield "| " + " | ".join([*cells, *([reason(s)] if why else [])]) + " |"
+
+
+def page():
+    every = list(settings())
+    losses = [s for s in every if s.is_loss]
+    near = [s for s in every if s.difference > 0 and not s.is_loss]
+    graphs = (
+        "[graphs of many shapes](standard-graphs.md), " if any(s.source == "standard-graphs" for s in every) else ""
+    )
+    stored = [name for name in SOURCES if (RESULTS / name).exists()]
+    head = prose(
+        HEAD, count=len(every), graphs=graphs, losses=len(losses), near=len(near), beyond=BEYOND, slow=slowness(),
+        unfinished=cost.unfinished(read(cost.STORE)),
+        version=NOW, files=rows_in(*stored),
+    )  # fmt: skip
+    lines = [head, "", "## Behind by more than chance", "", *table(losses, why=True), ""]
+    lines += ["## Behind, but not by more than chance", "", *table(near, why=False), ""]
+    return "\n".join(lines)
+
+
+def main():
+    PAGE.write_text(page(), encoding="utf-8")
+    print("wrote docs/not-best.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""Two columns, which is the cause? One pair (`decision`), folders (`folders`), how good the answers are (`scoring`)."""
+
+from heterodag.pairs.decision import PairResult, direction
+from heterodag.pairs.folders import Pair, PairFolder, read_pairs
+from heterodag.pairs.scoring import PairScores, decide_pairs, score_pairs
+
+__all__ = ["Pair", "PairFolder", "PairResult", "PairScores", "decide_pairs", "direction", "read_pairs", "score_pairs"]

@@ -1,0 +1,200 @@
+"""Many pairs: decide all, and say how good the answers are if only the surest are given.
+
+The share of pairs that is decided is the decision rate; pairs with the most nats come first. Accuracy as a function of
+the decision rate shows whether nats can be believed: it should fall as the rate rises. Shares are shares of the weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from heterodag.core.gaussian import Array
+from heterodag.errors import DataError, ParameterError, check_workers
+from heterodag.pairs.decision import direction
+from heterodag.pairs.folders import Pair
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of the table of decisions.
+COLUMNS = ("pair", "direction", "nats", "open", "link_nats", "rows", "truth", "right", "weight")
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """How good the directions of many pairs are; every share is one of the weight.
+
+    Attributes
+    ----------
+    pairs : int
+        Number of pairs with a known direction.
+    accuracy : float
+        Share of right directions if every pair is decided, open or not.
+    decided : float
+        Share of pairs that are not open.
+    accuracy_decided : float
+        Share of right directions among these; NaN if there are none.
+    area : float
+        Area under the curve of accuracy by decision rate: 1 is perfect, guessing gives 0.5.
+    rates, accuracies : ndarray
+        The curve: accuracy among the surest pairs that make up this share of the weight. One point per distinct number
+        of nats.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from heterodag.pairs import score_pairs
+    >>> table = pd.DataFrame({"nats": [30.0, 20.0, 2.0], "open": [False, False, True], "right": [1.0, 1.0, 0.0]})
+    >>> scores = score_pairs(table.assign(weight=1.0))
+    >>> print(scores)
+    3 pairs with a known direction: 66.7 % right if all are decided.
+    66.7 % are decided (not open); of these, 100.0 % are right.
+    Area under the curve of accuracy by decision rate: 0.889.
+    """
+
+    pairs: int
+    accuracy: float
+    decided: float
+    accuracy_decided: float
+    area: float
+    rates: Array
+    accuracies: Array
+
+    def __str__(self) -> str:
+        said = "none" if np.isnan(self.accuracy_decided) else f"{100 * self.accuracy_decided:.1f} %"
+        return (
+            f"{self.pairs} pair{'' if self.pairs == 1 else 's'} with a known direction: {100 * self.accuracy:.1f} % right "
+            f"if all are decided.\n{100 * self.decided:.1f} % are decided (not open); of these, {said} are right.\n"
+            f"Area under the curve of accuracy by decision rate: {self.area:.3f}."
+        )
+
+    def at(self, rate: float) -> float:
+        """Return the accuracy if the surest share `rate` of the pairs is decided.
+
+        Parameters
+        ----------
+        rate : float
+            Decision rate, in (0, 1].
+
+        Returns
+        -------
+        float
+            Accuracy at the first point of the curve that decides at least this share.
+        """
+        place = int(np.searchsorted(self.rates, rate - 1e-12))
+        return float(self.accuracies[min(place, len(self.rates) - 1)])
+
+
+def decide_pairs(
+    pairs: Sequence[Pair],
+    *,
+    missing: str = "refuse",
+    n_jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> pd.DataFrame:
+    """Decide the direction of every pair.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        As from `read_pairs`.
+    missing : {"refuse", "drop"}, default="refuse"
+        What to do with rows that have missing values; see `direction`.
+    n_jobs : int, optional
+        Pairs side by side, as joblib understands it; the result does not depend on it.
+    progress : callable, optional
+        Called with the share of pairs that are done.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0, 0.5 if both directions are
+        level, empty if the truth is not known) and weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heterodag.pairs import Pair, decide_pairs
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-2, 2, 300)
+    >>> pair = Pair("mine", x, x**3 + rng.standard_normal(300), truth="->")
+    >>> decide_pairs([pair])[["pair", "direction", "open", "right"]]
+       pair direction   open  right
+    0  mine        ->  False    1.0
+    """
+    import pandas as pd
+
+    work = Parallel(n_jobs=check_workers(n_jobs), return_as="generator")(
+        delayed(_decide)(pair, missing) for pair in pairs
+    )
+    rows = []
+    for row in work:
+        rows.append(row)
+        if progress is not None:
+            progress(len(rows) / len(pairs))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _decide(pair: Pair, missing: str) -> dict[str, Any]:
+    """Return one row of the table of decisions."""
+    try:
+        found = direction(pair.x, pair.y, missing=missing)
+    except DataError as error:
+        raise DataError(f"{pair.name}: {error}") from None
+    right = np.nan if pair.truth is None else 0.5 if found.nats == 0.0 else float(found.direction == pair.truth)
+    told = {"direction": found.direction, "nats": found.nats, "open": found.open, "link_nats": found.link_nats}
+    known = {"truth": pair.truth, "right": right, "weight": pair.weight}
+    return {"pair": pair.name, **told, "rows": found.rows, **known}
+
+
+def score_pairs(table: pd.DataFrame) -> PairScores:
+    """Say how good the directions in a table of decisions are.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As from `decide_pairs`: the columns nats, open, right and weight. Pairs whose `right` is empty do not count.
+
+    Returns
+    -------
+    PairScores
+        Accuracy, accuracy by decision rate, and the area under that curve.
+
+    Raises
+    ------
+    ParameterError
+        If no pair has a known direction and a positive weight.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from heterodag.pairs import score_pairs
+    >>> table = pd.DataFrame({"nats": [30.0, 2.0], "open": [False, True], "right": [1.0, 0.0], "weight": [1.0, 3.0]})
+    >>> score_pairs(table).accuracy
+    0.25
+    """
+    known = table[table["right"].notna() & (table["weight"] > 0)]
+    if known.empty:
+        raise ParameterError(
+            "table", "have a pair with a known direction and a positive weight", f"{len(table)} pairs",
+            "Say what is cause and what is effect in pairmeta.txt.",
+        )  # fmt: skip
+    nats, right, weight = (known[name].to_numpy(dtype=np.float64) for name in ("nats", "right", "weight"))
+    decided = ~known["open"].to_numpy(dtype=bool)
+    rates, accuracies = accuracy_by_rate(nats, right, weight)
+    share = float(weight[decided].sum() / weight.sum())
+    said = float(np.average(right[decided], weights=weight[decided])) if decided.any() else float("nan")
+    area = float(np.diff(rates, prepend=0.0) @ accuracies)
+    return PairScores(len(known), float(np.average(right, weights=weight)), share, said, area, rates, accuracies)
+
+
+def accuracy_by_rate(nats: Array, right: Array, weight: Array) -> tuple[Array, Array]:
+    """Return decision rates and the accuracies there, the surest pairs first; pairs with equal nats come together."""
+    _, group = np.unique(-nats, return_inverse=True)
+    share = np.cumsum(np.bincount(group, weight))
+    return share / share[-1], np.cumsum(np.bincount(group, weight * right)) / share
