@@ -9,8 +9,9 @@ not depend on) keep their place relative to the others, so that no more edges ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +28,7 @@ _PASSES = 0.8
 CHUNK = 1000
 
 
-@dataclass
+@dataclass(frozen=True)
 class State:
     """An order, the parents chosen in it, and the scores of the variables."""
 
@@ -35,10 +36,24 @@ class State:
     parents: dict[int, Parents]
     scores: dict[int, float]
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Score of the whole order; lower is better."""
         return sum(self.scores.values())
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Where every variable stands in the order."""
+        return {j: at for at, j in enumerate(self.order)}
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The variables that have a variable among their parents; no entry if there are none."""
+        found: dict[int, list[int]] = {}
+        for j, some in self.parents.items():
+            for i in some:
+                found.setdefault(i, []).append(j)
+        return found
 
 
 @dataclass(frozen=True)
@@ -131,7 +146,7 @@ def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
 def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move]:
     """Return the moves that would let a variable have a promising parent that comes after it."""
     choices.scores.prepare_gains((j, state.parents[j]) for j in state.order)
-    position = {j: at for at, j in enumerate(state.order)}
+    position = state.position
     return [
         Move(i, k, forwards)
         for i in state.order
@@ -141,55 +156,64 @@ def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move
     ]
 
 
-def _rearranged(state: State, move: Move) -> tuple[int, list[int]] | None:
-    """Return where the order changes and what stands there after a move; None if it has nothing to do any more."""
-    first, last = state.order.index(move.child), state.order.index(move.parent)
+def _rearranged(state: State, move: Move) -> tuple[int, list[int], list[int]] | None:
+    """Return where the order changes and what stands before and after `parent, child` there; None if nothing is to do."""
+    first, last = state.position[move.child], state.position[move.parent]
     if last < first:
         return None
     between = state.order[first + 1 : last]
     linked = _descendants_of(move.child, state) if move.forwards else _ancestors_of(move.parent, state)
     inside, outside = ([v for v in between if (v in linked) == wanted] for wanted in (True, False))
     before, after = (outside, inside) if move.forwards else (inside, outside)
-    return first, [*before, move.parent, move.child, *after]
+    return first, before, after
 
 
 def _descendants_of(i: int, state: State) -> set[int]:
-    found = {i}
-    for j in state.order[state.order.index(i) + 1 :]:
-        if not found.isdisjoint(state.parents[j]):
-            found.add(j)
-    return found
+    return _reached(i, state.children)
 
 
 def _ancestors_of(k: int, state: State) -> set[int]:
-    found, open_ = {k}, [k]
+    return _reached(k, state.parents)
+
+
+def _reached(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
+    found, open_ = {start}, [start]
     while open_:
-        for i in state.parents[open_.pop()]:
-            if i not in found:
-                found.add(i)
-                open_.append(i)
+        new = [i for i in links.get(open_.pop(), ()) if i not in found]
+        found.update(new)
+        open_ += new
     return found
 
 
 def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
-    """Return the order after a move and the choices it makes necessary: parents lost, or promising ones now available."""
+    """Return the order after a move and the choices it makes necessary: parents lost, or promising ones now available.
+
+    Only variables that come before `child, after` in the new order can be lost to others, and only `child` and those in
+    `after` get new predecessors.
+    """
     changed = _rearranged(state, move)
     if changed is None:
         return state.order, []
-    at, segment = changed
-    start = as_bits(state.order[:at])
-    old, seen = {}, start
-    for j in state.order[at : at + len(segment)]:
-        old[j] = seen
-        seen |= 1 << j
-    asked, before = [], start
-    for j in segment:
-        parents = state.parents[j]
-        lost = any(not before >> i & 1 for i in parents)
-        if lost or any((before & ~old[j]) >> i & 1 for i in choices.promising((j, parents))):
-            asked.append(Choice(j, before, parents))
-        before |= 1 << j
-    return state.order[:at] + segment + state.order[at + len(segment) :], asked
+    at, before, after = changed
+    order = [*state.order[:at], *before, move.parent, move.child, *after, *state.order[at + len(before + after) + 2 :]]
+    gone, position = {move.child, *after}, state.position
+    asked = [j for j in (*before, move.parent) if not gone.isdisjoint(state.parents[j])]
+    new = {move.parent, *before}
+    for j in (move.child, *after):
+        some = choices.promising((j, state.parents[j]))
+        if not new.isdisjoint(some) and any(i in new and position[i] > position[j] for i in some):
+            asked.append(j)
+    return order, [Choice(j, allowed, state.parents[j]) for j, allowed in _before(order, at, asked)]
+
+
+def _before(order: list[int], at: int, asked: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield every variable asked for, which come in this order, with its predecessors as bits."""
+    bits, start = 0, 0
+    for j in asked:
+        end = order.index(j, max(at, start))
+        bits |= as_bits(order[start:end])
+        start = end
+        yield j, bits
 
 
 def order_after(choices: ParentChoices, state: State, move: Move) -> list[int]:

@@ -46,7 +46,10 @@ def entry_gain(d: int) -> float:
 
 def as_bits(columns: Iterable[int]) -> int:
     """Return a set of columns as the bits of an integer."""
-    return sum(1 << j for j in columns)
+    listed = list(columns)
+    marked = np.zeros(max(listed, default=-1) + 1, dtype=np.uint8)
+    marked[listed] = 1
+    return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
 
 
 @dataclass(frozen=True)
