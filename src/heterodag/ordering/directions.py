@@ -93,7 +93,7 @@ def _reversals(
     try:
         moves = [Move(i, j, forwards) for i, j in edges for forwards in (True, False)]
         costs = (-np.array(evaluate(choices, state, moves))).reshape(-1, 2)
-        possible = [allowed(order_after(choices, state, move)) for move in moves]
+        possible = [allowed(order_after(state, move)) for move in moves]
         costs = np.where(np.array(possible, dtype=bool).reshape(-1, 2), costs, np.inf)
         # The least costly first: the result must not depend on the order of the columns.
         for at in np.argsort(costs.min(axis=1), kind="stable"):
@@ -113,7 +113,6 @@ def _reversals(
 def _turned(choices: ParentChoices, state: State, edge: tuple[int, int], forwards: bool, allowed: Allowed) -> State:
     """Return the best state found in which the effect comes first."""
     i, j = edge
-    new = apply(choices, state, Move(i, j, forwards)) or replace(
-        state, order=order_after(choices, state, Move(i, j, forwards))
-    )
+    move = Move(i, j, forwards)
+    new = apply(choices, state, move) or replace(state, order=order_after(state, move))
     return refine_order(choices, new, lambda order: order.index(j) < order.index(i) and allowed(order), {i, j})

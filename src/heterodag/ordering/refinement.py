@@ -10,8 +10,11 @@ not depend on) keep their place relative to the others, so that no more edges ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
+from operator import or_
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +38,7 @@ class State:
     order: list[int]
     parents: dict[int, Parents]
     scores: dict[int, float]
+    _drawn: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def total(self) -> float:
@@ -54,6 +58,25 @@ class State:
             for i in some:
                 found.setdefault(i, []).append(j)
         return found
+
+    @cached_property
+    def _prefixes(self) -> list[int]:
+        return list(accumulate((1 << j for j in self.order), or_, initial=0))
+
+    def before(self, position: int) -> int:
+        """Return the variables that come before a position in the order, as bits."""
+        return self._prefixes[position]
+
+    def drawn(self, choices: ParentChoices) -> dict[int, list[int]]:
+        """Return, for every variable, those whose present models it promises a gain; no entry if there are none."""
+        if self._drawn.get("of") is not choices:
+            found: dict[int, list[int]] = {}
+            for j, some in self.parents.items():
+                for i in choices.promising((j, some)):
+                    found.setdefault(i, []).append(j)
+            self._drawn.update(of=choices, found=found)
+        kept: dict[int, list[int]] = self._drawn["found"]
+        return kept
 
 
 @dataclass(frozen=True)
@@ -134,9 +157,10 @@ def _pass(
 def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
     """Return what a move promises, without any fit: score tests of parents won less the contributions of those lost."""
     total = 0.0
-    for choice in _choices_after(choices, state, move)[1]:
+    for choice in _choices_after(choices, state, move):
         key = choice.target, state.parents[choice.target]
-        won = choices.scores.gains(key)[[i for i in choices.promising(key) if choice.allowed >> i & 1]]
+        promised = choices.scores.promised(key)
+        won = np.array([promised[i] for i in choices.promising(key) if choice.allowed >> i & 1])
         lost = [not choice.allowed >> i & 1 for i in key[1]]
         total += float(np.maximum(won - choices.penalty, 0.0).sum())
         total -= float((choices.scores.fits([key])[0].contributions[lost] - choices.penalty).sum())
@@ -156,24 +180,36 @@ def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move
     ]
 
 
-def _rearranged(state: State, move: Move) -> tuple[int, list[int], list[int]] | None:
-    """Return where the order changes and what stands before and after `parent, child` there; None if nothing is to do."""
-    first, last = state.position[move.child], state.position[move.parent]
-    if last < first:
-        return None
-    between = state.order[first + 1 : last]
-    linked = _descendants_of(move.child, state) if move.forwards else _ancestors_of(move.parent, state)
-    inside, outside = ([v for v in between if (v in linked) == wanted] for wanted in (True, False))
-    before, after = (outside, inside) if move.forwards else (inside, outside)
-    return first, before, after
+@dataclass(frozen=True)
+class _Segment:
+    """The part of an order that a move changes: `linked, others` or the other way round, with parent and child between.
 
+    `linked` are the descendants of the child (which follow it when the parent moves forwards) or the ancestors of the
+    parent (which come along when the child moves backwards), as they stand in the order between the two.
+    """
 
-def _descendants_of(i: int, state: State) -> set[int]:
-    return _reached(i, state.children)
+    first: int
+    last: int
+    linked: list[int]
 
+    @classmethod
+    def of(cls, state: State, move: Move) -> _Segment | None:
+        """Return what a move changes; None if it has nothing to do any more."""
+        first, last = state.position[move.child], state.position[move.parent]
+        if last < first:
+            return None
+        reached = _reached(move.child, state.children) if move.forwards else _reached(move.parent, state.parents)
+        position = state.position
+        return cls(first, last, sorted((v for v in reached if first < position[v] < last), key=position.__getitem__))
 
-def _ancestors_of(k: int, state: State) -> set[int]:
-    return _reached(k, state.parents)
+    def order(self, state: State, move: Move) -> list[int]:
+        """Return the order after the move."""
+        linked = set(self.linked)
+        others = [v for v in state.order[self.first + 1 : self.last] if v not in linked]
+        before, after = (others, self.linked) if move.forwards else (self.linked, others)
+        return [
+            *state.order[: self.first], *before, move.parent, move.child, *after, *state.order[self.last + 1 :]
+        ]  # fmt: skip
 
 
 def _reached(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
@@ -185,45 +221,68 @@ def _reached(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
     return found
 
 
-def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
-    """Return the order after a move and the choices it makes necessary: parents lost, or promising ones now available.
+def _choices_after(choices: ParentChoices, state: State, move: Move) -> list[Choice]:
+    """Return the choices that a move makes necessary: parents lost, or promising ones now available.
 
-    Only variables that come before `child, after` in the new order can be lost to others, and only `child` and those in
-    `after` get new predecessors.
+    Variables that the child or the parent takes along may lose parents that stay behind; those that they pass may gain
+    some. All others keep their predecessors or lose only such as they do not have.
     """
-    changed = _rearranged(state, move)
-    if changed is None:
-        return state.order, []
-    at, before, after = changed
-    order = [*state.order[:at], *before, move.parent, move.child, *after, *state.order[at + len(before + after) + 2 :]]
-    gone, position = {move.child, *after}, state.position
-    asked = [j for j in (*before, move.parent) if not gone.isdisjoint(state.parents[j])]
-    new = {move.parent, *before}
-    for j in (move.child, *after):
-        some = choices.promising((j, state.parents[j]))
-        if not new.isdisjoint(some) and any(i in new and position[i] > position[j] for i in some):
-            asked.append(j)
-    return order, [Choice(j, allowed, state.parents[j]) for j, allowed in _before(order, at, asked)]
+    segment = _Segment.of(state, move)
+    if segment is None:
+        return []
+    find = _forwards if move.forwards else _backwards
+    return [Choice(j, allowed, state.parents[j]) for j, allowed in find(choices, state, move, segment)]
 
 
-def _before(order: list[int], at: int, asked: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield every variable asked for, which come in this order, with its predecessors as bits."""
-    bits, start = 0, 0
-    for j in asked:
-        end = order.index(j, max(at, start))
-        bits |= as_bits(order[start:end])
-        start = end
-        yield j, bits
+def _forwards(
+    choices: ParentChoices, state: State, move: Move, segment: _Segment
+) -> Iterator[tuple[int, int]]:
+    """Yield the variables to choose for, with what is allowed to them, when the parent moves before the child.
+
+    The others come first, then parent and child, then the child's descendants.
+    """
+    position, linked = state.position, set(segment.linked)
+    late = as_bits(segment.linked)
+    ahead = state.before(segment.last) & ~late & ~(1 << move.child)
+    if move.child in state.parents[move.parent] or not linked.isdisjoint(state.parents[move.parent]):
+        yield move.parent, ahead
+    for j in (move.child, *segment.linked):
+        if any(
+            position[j] < position[i] <= segment.last and i not in linked
+            for i in choices.promising((j, state.parents[j]))
+        ):
+            own = 0 if j == move.child else 1 << move.child | late & state.before(position[j])
+            yield j, ahead | 1 << move.parent | own
 
 
-def order_after(choices: ParentChoices, state: State, move: Move) -> list[int]:
+def _backwards(
+    choices: ParentChoices, state: State, move: Move, segment: _Segment
+) -> Iterator[tuple[int, int]]:
+    """Do the same when the child moves behind the parent.
+
+    The parent's ancestors come first, then parent and child, then the others.
+    """
+    position, early = state.position, as_bits(segment.linked)
+    start = state.before(segment.first)
+    for j in (*segment.linked, move.parent):
+        if move.child in state.parents[j]:
+            yield j, start | early & state.before(position[j])
+    ahead = start | early | 1 << move.parent
+    drawn, hopes = state.drawn(choices), (*segment.linked, move.parent)
+    found = {j for i in hopes for j in drawn.get(i, ()) if segment.first <= position[j] < position[i]}
+    for j in sorted(found.difference(segment.linked), key=position.__getitem__):
+        yield j, ahead if j == move.child else ahead | state.before(position[j])
+
+
+def order_after(state: State, move: Move) -> list[int]:
     """Return the order after a move."""
-    return _choices_after(choices, state, move)[0]
+    segment = _Segment.of(state, move)
+    return state.order if segment is None else segment.order(state, move)
 
 
 def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:
     """Return by how much each move lowers the score."""
-    asked = [_choices_after(choices, state, move)[1] for move in moves]
+    asked = [_choices_after(choices, state, move) for move in moves]
     choices.choose(choice for some in asked for choice in some)
     return [
         sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some), strict=True))
@@ -233,10 +292,10 @@ def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[fl
 
 def apply(choices: ParentChoices, state: State, move: Move) -> State | None:
     """Return the state after a move."""
-    order, asked = _choices_after(choices, state, move)
+    asked = _choices_after(choices, state, move)
     if not asked:
         return None
     parents, scores = dict(state.parents), dict(state.scores)
     for choice, (score, chosen) in zip(asked, choices.choose(asked), strict=True):
         parents[choice.target], scores[choice.target] = chosen, score
-    return State(order, parents, scores)
+    return State(order_after(state, move), parents, scores)

@@ -23,6 +23,8 @@ from heterodag.scores.parent_choice import Limits, ParentChoices
 LEVELS = (2_000, 10_000, 50_000)
 #: The same where mechanisms compete, whose fits take ten times as long: with 10,000 rows few directions are left in doubt.
 MECHANISM_LEVELS = LEVELS[:2]
+#: In tables with more columns than this there is one start only: a second one takes half the time and changed nothing.
+_TWO_STARTS = 50
 #: Natural curves must explain two variables (or the only one with causes) better by this many nats each.
 _ADMITTED, _ENOUGH = 40.0, 2
 
@@ -135,11 +137,14 @@ def _admitted(
 def _best_start(
     choices: ParentChoices, begun: State, by_normality: Sequence[int], allowed: Callable[[list[int]], bool]
 ) -> State:
-    """Return the best result of the searches on few rows; where natural curves stand, a second one is not worth its time."""
+    """Return the best result of the searches on few rows.
+
+    In wide tables, and where natural curves stand, a second one is not worth its time.
+    """
     few, work = choices.scores, choices.scores.work
     with work.part(0.1, 0.5):
         best = refine_order(choices, begun, allowed)
-    if isinstance(few.fitter, CompetingFitter) and few.fitter.natural_curves:
+    if few.d > _TWO_STARTS or (isinstance(few.fitter, CompetingFitter) and few.fitter.natural_curves):
         return best
     if 2 * sum(fit.noise is None for fit in few.fits(best.parents.items())) > few.d:
         with suppress(OutOfTime), work.part(0.5, 0.7):

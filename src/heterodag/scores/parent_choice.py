@@ -110,9 +110,8 @@ class ParentChoices:
     def promising(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
         if key not in self._promising:
-            gains = self.scores.gains(key)
-            some = np.flatnonzero(gains > self.entry)
-            self._promising[key] = tuple(some[np.argsort(-gains[some], kind="stable")].tolist())
+            some = [(-gain, i) for i, gain in self.scores.promised(key).items() if gain > self.entry]
+            self._promising[key] = tuple(i for _, i in sorted(some))
         return self._promising[key]
 
     def _choosing(self, choice: Choice) -> _Choosing:
@@ -160,7 +159,7 @@ class ParentChoices:
         share = 0.0 if self.scores.fitter.estimates else MADE_UP
         sets, (now, *without) = set[Parents](), self.scores.losses((j, some) for some in (parents, *smaller))
         for some, loss in zip(smaller, without, strict=True):
-            gains = self.scores.gains((j, some))
+            gains = self.scores.promised((j, some))
             made_up = [i for i in self._tried(j, some, allowed)[:TRIALS] if gains[i] > share * (loss - now)]
             sets |= {tuple(sorted((*some, i))) for i in made_up}
         return sorted(sets - {parents})
