@@ -18,6 +18,8 @@ from heterodag.knowledge import ResolvedKnowledge
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import ParentChoices
 
+#: Share of the work that the gains of the first edges are.
+_FIRST_GAINS = 0.5
 #: One edge is added at a time per so many columns: score tests of many models at once cost little more than those of one.
 COLUMNS_PER_EDGE = 50
 
@@ -36,6 +38,7 @@ def greedy_order(
     while changed:
         gains = {edge: gain for edge, gain in gains.items() if edge[1] not in changed}
         gains |= _tried(choices, parents, before, changed)
+        choices.scores.work.report(max(_FIRST_GAINS, sum(map(len, parents.values())) / d))
         changed = _add_best(gains, before, parents, max(1, d // COLUMNS_PER_EDGE))
     return ranked_order(before, ranking), parents
 

@@ -25,8 +25,8 @@ from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 #: Moves that seem to lose more than this many penalties are not evaluated: they seldom gain enough elsewhere. With noise
 #: that is not normal the estimate says too little, and all moves are evaluated (see `estimates`).
 HOPELESS = 20.0
-#: Share of the work that the passes are, after the choice of the first parents.
-_PASSES = 0.8
+#: Share of the work that is left after a pass, of what was left before it: later passes look at few variables.
+_PASS_LEFT = 0.15
 #: Number of moves that are evaluated against the same state.
 CHUNK = 1000
 
@@ -94,7 +94,7 @@ def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, 
     for j in order:
         asked.append(Choice(j, before, parents.get(j, ())))
         before |= 1 << j
-    found = choices.choose(asked)
+    found = choices.choose(asked, choices.scores.work.report)
     return State(
         list(order),
         {t.target: p for t, (_, p) in zip(asked, found, strict=True)},
@@ -113,16 +113,16 @@ def refine_order(
     After the first pass only variables near a change are tried; `near`, if given, are those of the first pass. If time
     runs out, the best order so far is the result.
     """
-    work, remaining = choices.scores.work, _PASSES
+    work, remaining = choices.scores.work, 1.0
     near = set(state.order) if near is None else near
-    work.report(1.0 - remaining)
     while near and not work.over:
-        new = _pass(choices, state, near, allowed)
+        with work.part(1.0 - remaining, 1.0 - _PASS_LEFT * remaining):
+            new = _pass(choices, state, near, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}
         near = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
         near |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
-        state, remaining = new, 0.6 * remaining
-        work.report(1.0 - remaining)
+        state, remaining = new, _PASS_LEFT * remaining
+    work.report(1.0)
     return state
 
 
@@ -133,6 +133,7 @@ def _pass(
     allowed: Callable[[list[int]], bool],
 ) -> State:
     """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
+    work = choices.scores.work
     floor = -HOPELESS * choices.penalty if choices.scores.fitter.estimates else -np.inf
     try:
         moves = all_moves(choices, state, near)
@@ -142,7 +143,8 @@ def _pass(
                 for m in moves[start : start + CHUNK]
                 if floor == -np.inf or estimated_gain(choices, state, m) > floor
             ]
-            gains = evaluate(choices, state, some)
+            with work.part(start / len(moves), min(1.0, (start + CHUNK) / len(moves))):
+                gains = evaluate(choices, state, some)
             for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
                 if gain <= EQUAL:
                     break
@@ -234,9 +236,7 @@ def _choices_after(choices: ParentChoices, state: State, move: Move) -> list[Cho
     return [Choice(j, allowed, state.parents[j]) for j, allowed in find(choices, state, move, segment)]
 
 
-def _forwards(
-    choices: ParentChoices, state: State, move: Move, segment: _Segment
-) -> Iterator[tuple[int, int]]:
+def _forwards(choices: ParentChoices, state: State, move: Move, segment: _Segment) -> Iterator[tuple[int, int]]:
     """Yield the variables to choose for, with what is allowed to them, when the parent moves before the child.
 
     The others come first, then parent and child, then the child's descendants.
@@ -255,9 +255,7 @@ def _forwards(
             yield j, ahead | 1 << move.parent | own
 
 
-def _backwards(
-    choices: ParentChoices, state: State, move: Move, segment: _Segment
-) -> Iterator[tuple[int, int]]:
+def _backwards(choices: ParentChoices, state: State, move: Move, segment: _Segment) -> Iterator[tuple[int, int]]:
     """Do the same when the child moves behind the parent.
 
     The parent's ancestors come first, then parent and child, then the others.
@@ -283,7 +281,7 @@ def order_after(state: State, move: Move) -> list[int]:
 def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:
     """Return by how much each move lowers the score."""
     asked = [_choices_after(choices, state, move) for move in moves]
-    choices.choose(choice for some in asked for choice in some)
+    choices.choose((choice for some in asked for choice in some), choices.scores.work.report)
     return [
         sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some), strict=True))
         for some in asked
