@@ -32,8 +32,9 @@ JOIN = 1.0
 FAST = 5.0
 #: A new parent's curves count from this many standard deviations above chance, and by this many nats per deviation.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
-#: Beyond this many columns, by fewer nats per deviation: those of a single coefficient, whose promises exceed g nats by
-#: chance in about exp(-g) of the pairs. With more nats, chance promises several parents to every variable of a wide table.
+#: Beyond this many columns, by fewer nats per deviation: those of a single coefficient. Of pairs of unrelated columns, 6
+#: times exp(-7) promise more than 7 nats then; with 2 nats per deviation 38 times (a test), and every variable of a wide
+#: table would have dozens of parents to try.
 WIDE, WIDE_NATS_PER_DEVIATION = 50, 0.7
 #: What columns promise is computed for as many of them at once as have this many numbers: they fit a processor's cache.
 _BLOCK_FLOATS = 2**17

@@ -18,8 +18,8 @@ from scipy.special import expit
 
 from heterodag.core.graph import Adjacency, Order, as_adjacency, topological_order
 from heterodag.errors import ParameterError, check_choice, check_integer
-from heterodag.runtime.memory import available_memory, in_words
 from heterodag.simulation.experiments import NOTHING, Plan, read_plan
+from heterodag.simulation.memory import available_memory, in_words
 from heterodag.simulation.worlds import MEANS, NOISES, SPREADS, draw_noise, world
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heterodag.runtime import memory
+from heterodag.simulation import memory
 
 
 def test_some_memory_is_free_here():
