@@ -36,7 +36,7 @@ def surest_state(choices: ParentChoices, state: State, allowed: Allowed) -> Stat
     """Return the state that no reversal of one of its edges improves, or the best one when time runs out."""
     work = choices.scores.work
     for done in range(_RESTARTS):
-        with work.part(1.0 - 0.5**done, 1.0 - 0.5 ** (done + 1)):
+        with work.part(1.0 - 0.2**done, 1.0 - 0.2 ** (done + 1)):
             _, better = _reversals(choices, state, _edges(state), allowed)
         if better is None:
             break

@@ -26,7 +26,7 @@ MECHANISM_LEVELS = LEVELS[:2]
 #: In tables with more columns than this there is one start only: a second one takes half the time and changed nothing.
 _TWO_STARTS = 50
 #: How much work the parts of a search where mechanisms compete are, relative to each other: for the progress bar.
-_WEIGHTS = {"greedy": 2.0, "first start": 5.0, "second start": 4.0, "reversals": 2.0, "more rows": 2.0}
+_WEIGHTS = {"greedy": 2.0, "first start": 5.0, "second start": 4.0, "reversals": 3.5, "more rows": 1.0}
 #: Natural curves must explain two variables (or the only one with causes) better by this many nats each.
 _ADMITTED, _ENOUGH = 40.0, 2
 
