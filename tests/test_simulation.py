@@ -319,3 +319,24 @@ def shape(X, adjacency):
     kurtosis = ((X - X.mean(axis=0)) ** 4).mean(axis=0) / variance**2
     logs = [np.median(np.log10(values[~roots])) for values in (variance, kurtosis)]
     return np.array([adjacency.sum(), variance[roots].mean(), *logs])
+
+
+@pytest.mark.parametrize("make", [lambda: simulate(10, 100_000), lambda: simulate_graph(100_000)])
+def test_a_graph_that_does_not_fit_in_memory_is_refused_before_it_is_made(make, monkeypatch):
+    monkeypatch.setattr(simulation, "available_memory", lambda: 16 * 10**9)
+    with pytest.raises(
+        ParameterError, match=r"`d` must be smaller: .* need about 30 GB .* 16 GB are free.*fewer columns"
+    ):
+        make()
+
+
+def test_rows_that_do_not_fit_in_memory_are_refused_as_rows(monkeypatch):
+    monkeypatch.setattr(simulation, "available_memory", lambda: 10**9)
+    with pytest.raises(ParameterError, match=r"`n` must be smaller.*fewer rows"):
+        simulate(10**8, 3)
+
+
+def test_what_fits_is_not_refused_nor_where_the_system_does_not_say(monkeypatch):
+    for free in (10**9, None):
+        monkeypatch.setattr(simulation, "available_memory", lambda free=free: free)
+        assert simulate(10, 300).X.shape == (10, 300)

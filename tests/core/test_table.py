@@ -179,7 +179,7 @@ def test_a_table_travels_with_its_numbers_only():
     assert again.cached is not None
     np.testing.assert_array_equal(again.take(range(40)), table.take(range(40)))
     np.testing.assert_array_equal(basis_columns(again, 7), basis_columns(table, 7))
-    assert len(table.memo) == 80  # the sender forgets nothing
+    assert len(table.memo) == 81  # the sender forgets nothing: columns, splines, and how much it keeps
 
 
 def test_a_large_table_arrives_without_a_copy(monkeypatch):
@@ -197,3 +197,16 @@ def test_row_slices_cover_every_row_once(n, floats):
     np.testing.assert_array_equal(rows, np.arange(n))
     longest = max(s.stop - s.start for s in row_slices(n, floats))
     assert longest <= max(256, table_module.BLOCK_BYTES // (8 * max(floats, 1)))
+
+
+def test_a_table_that_travels_again_finds_what_was_found_before():
+    table = Table.standardize(np.random.default_rng(5).standard_normal((50, 3)))
+    sent = pickle.dumps(table)
+    first, second = pickle.loads(sent), pickle.loads(sent)
+    basis_columns(first, 1)
+    assert second.memo is first.memo
+    assert second.memo is not table.memo
+    assert second.cached is first.cached
+    others = [pickle.loads(pickle.dumps(Table.standardize(table.X))) for _ in range(5)]
+    assert all(not other.memo for other in others)
+    assert not pickle.loads(sent).memo  # only the last few tables are remembered

@@ -9,7 +9,8 @@ import pytest
 
 from heterodag import PriorKnowledge, metrics, simulate
 from heterodag.core.graph import respects_order
-from heterodag.ordering.greedy import greedy_order
+from heterodag.ordering import greedy
+from heterodag.ordering.greedy import greedy_order, precedence, ranked_order
 from heterodag.ordering.refinement import refine_order, start_state
 from heterodag.ordering.search import order_choices
 from heterodag.scores.make import AUTO, LINES
@@ -173,3 +174,34 @@ def test_every_ranking_of_free_columns_is_an_allowed_order():
     choices = choices_of(X, known)
     found = {tuple(greedy_order(choices, ranking, known)[0]) for ranking in permutations(range(3))}
     assert found == {(2, 0, 1), (2, 1, 0), (1, 2, 0)}
+
+
+def test_the_ranked_order_always_takes_the_first_that_may_come_next():
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        d = int(rng.integers(1, 9))
+        forward = np.triu(rng.random((d, d)) < 0.3, 1)
+        place = rng.permutation(d)
+        edges = forward[np.ix_(place, place)]
+        before = precedence(d, None, {j: tuple(np.flatnonzero(edges[:, j]).tolist()) for j in range(d)})
+        reach = np.linalg.matrix_power(np.eye(d) + edges, d) > 0
+        np.testing.assert_array_equal(before, reach)
+        ranking, left, wanted = rng.permutation(d).tolist(), [], []
+        left = list(ranking)
+        while left:
+            wanted.append(next(j for j in left if not any(reach[i, j] for i in left if i != j)))
+            left.remove(wanted[-1])
+        assert ranked_order(before, ranking) == wanted
+
+
+def test_several_edges_at_a_time_close_no_cycle_and_find_the_same_graph(monkeypatch):
+    data = simulate(500, 12, degree=1, mechanism="straight", spread="straight", random_state=3)
+    found = []
+    for columns in (50, 3):
+        monkeypatch.setattr(greedy, "COLUMNS_PER_EDGE", columns)
+        choices = order_choices(AUTO.make(data.X, np.random.SeedSequence(0)))
+        order, parents = greedy_order(choices, range(12))
+        for j, some in parents.items():
+            assert all(order.index(i) < order.index(j) for i in some)
+        found.append(parents)
+    assert sum(found[0][j] == found[1][j] for j in range(12)) >= 10

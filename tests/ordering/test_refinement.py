@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,13 @@ from heterodag.ordering.refinement import (
     apply,
     estimated_gain,
     evaluate,
+    order_after,
     refine_order,
     start_state,
 )
 from heterodag.ordering.search import order_choices, search_order
 from heterodag.scores.make import LINES
+from heterodag.scores.parent_choice import as_bits
 
 
 def scores_of(X):
@@ -205,3 +209,31 @@ def test_promises_need_no_fit():
     for move in moves:
         estimated_gain(choices, state, move)
     assert len(choices.scores._fits) == known
+
+
+def asked_one_by_one(choices, state, move):
+    """The choices after a move, found by looking at every variable of the part that changes."""
+    order = order_after(state, move)
+    asked = []
+    for at, j in enumerate(order):
+        before, old = set(order[:at]), set(state.order[: state.position[j]])
+        lost = not before.issuperset(state.parents[j])
+        if lost or (before - old).intersection(choices.promising((j, state.parents[j]))):
+            asked.append((j, as_bits(before), state.parents[j]))
+    return asked
+
+
+def test_the_choices_after_a_move_are_those_that_a_look_at_every_variable_finds():
+    rng, asked = np.random.default_rng(1), 0
+    for data in tables(6, n=200, d=9):
+        choices = order_choices(scores_of(data.X))
+        state = start_state(choices, rng.permutation(9).tolist(), {})
+        choices.scores.prepare_gains(state.parents.items())
+        for child, parent in permutations(range(9), 2):
+            if state.position[child] < state.position[parent]:
+                for forwards in (True, False):
+                    move = Move(child, parent, forwards)
+                    found = [(c.target, c.allowed, c.start) for c in refinement._choices_after(choices, state, move)]
+                    assert found == asked_one_by_one(choices, state, move)
+                    asked += len(found)
+    assert asked > 200

@@ -12,6 +12,7 @@ from heterodag.core.table import Table
 from heterodag.runtime.work import OutOfTime, Work
 from heterodag.scores import curves, lines
 from heterodag.scores import local as local_module
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
 from heterodag.scores.lines import ACCURACY, LineFitter
@@ -329,3 +330,20 @@ def test_residuals_come_in_parts_that_cover_all_models(kind, monkeypatch):
 def test_parents_are_read_from_a_column_of_an_adjacency_matrix():
     assert parents_of(np.array([0, 1, 0, 2.5])) == (1, 3)
     assert parents_of(np.zeros(3, bool)) == ()
+
+
+def test_few_whole_rows_of_gains_are_kept_but_every_promise(monkeypatch):
+    scores = LocalScores(table_of(7), CompetingFitter())
+    keys = [(j, (i,)) for j in range(scores.d) for i in range(scores.d) if i != j]
+    scores.prepare_gains(keys, whole=True)
+    whole = {key: scores.gains(key) for key in keys}
+    monkeypatch.setattr(local_module, "_GAIN_FLOATS", 2 * scores.d)
+    bounded = LocalScores(table_of(7), CompetingFitter())
+    bounded.prepare_gains(keys)
+    assert len(bounded._gains) == scores.d < len(keys)
+    for key in keys:
+        some = np.flatnonzero(whole[key] > local_module.least_promise(scores.d)).tolist()
+        assert list(bounded.promised(key)) == some
+        np.testing.assert_allclose(list(bounded.promised(key).values()), whole[key][some], rtol=1e-9)
+        np.testing.assert_allclose(bounded.gains(key), whole[key], rtol=1e-9, atol=1e-9)
+    assert len(bounded._gains) <= scores.d

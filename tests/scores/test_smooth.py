@@ -11,6 +11,7 @@ from heterodag.core.location_scale import CLOSED
 from heterodag.core.solver import free_swing
 from heterodag.core.splines import SplineBasis
 from heterodag.core.table import Table
+from heterodag.scores import smooth
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.fit import Effort
 from heterodag.scores.lines import LineFitter
@@ -332,3 +333,29 @@ def test_a_model_of_curves_has_the_basis_of_its_parents():
     assert np.isinf(fit.strengths[:, flat]).all()
     assert (fit.edf[:, flat] == 0.0).all()
     assert np.isfinite(fit.strengths[:, ~flat]).all()
+
+
+@pytest.mark.parametrize("curves", [True, False])
+def test_promises_do_not_depend_on_how_many_columns_are_looked_at_at_once(curves, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 7))
+    X[:, 2] = np.round(X[:, 2])  # fewer basis columns than the others
+    table, first, second = Table.standardize(X), rng.standard_normal((6, 300)), rng.random((6, 300))
+    found = []
+    for floats in (1, 300 * 8 * 3, 2**17):
+        monkeypatch.setattr(smooth, "_BLOCK_FLOATS", floats)
+        found.append(promises(table, first, second, curves))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_in_wide_tables_chance_promises_far_less(monkeypatch):
+    """A likelihood ratio of unrelated columns exceeds g nats in exp(-g) of the pairs; promises do so more often."""
+    rng = np.random.default_rng(4)
+    table, e = Table.standardize(rng.standard_normal((500, 400))), rng.standard_normal((20, 500))
+    first = np.stack([e, 0.5 * (e * e - 1.0)], axis=1).reshape(40, 500)
+    second = np.stack([np.ones_like(e), np.full_like(e, 0.5)], axis=1).reshape(40, 500)
+    rule = np.mean(promises(table, first, second, True) > 7.0) / np.exp(-7.0)
+    monkeypatch.setattr(smooth, "WIDE", 400)
+    narrow = np.mean(promises(table, first, second, True) > 7.0) / np.exp(-7.0)
+    assert rule < 10.0 < 25.0 < narrow  # measured: 6.4 and 37.6, of 8,000 pairs

@@ -99,3 +99,12 @@ def test_penalties_of_a_fitted_model_explain_its_loss(table):
     spent = fit.loss - fit.losses(table, slice(None)).sum() - 0.5 * (penalties + ridge) @ fit.theta**2
     # Between one effective coefficient and all that there are.
     assert 1.0 < spent / (0.5 * np.log(400)) < len(fit.theta) - len(lines)
+
+
+def test_basis_columns_are_kept_up_to_a_limit(monkeypatch):
+    table = Table.standardize(np.random.default_rng(0).standard_normal((200, 3)))
+    one = spline_of(table, 0)(table.take([0])[0]).nbytes
+    monkeypatch.setattr(spline_design, "KEPT_BYTES", 2 * one)
+    kept = [basis_columns(table, j) is basis_columns(table, j) for j in range(3)]
+    assert kept == [True, True, False]
+    np.testing.assert_array_equal(basis_columns(table, 2), basis_columns(table, 2))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -20,6 +21,10 @@ CACHE_BYTES = 48 * 2**20
 BLOCK_BYTES = 2**22
 #: A row this many standard deviations out in some column is never lost to a sample, while these fill less than a share.
 FAR_OUT, _FAR_SHARE = 10.0, 0.25
+
+#: What a worker has found out about the last tables that travelled to it: a job brings its table anew every time.
+_TRAVELLED: dict[str, tuple[Array | None, dict[Any, Any]]] = {}
+_MOST_TRAVELLED = 4
 
 
 def location_and_scale(X: Array) -> tuple[Array, Array]:
@@ -48,6 +53,7 @@ class Table:
     cached: Array | None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     even: int | None = None
+    token: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False, compare=False)
 
     @classmethod
     def standardize(cls, X: Array) -> Table:
@@ -109,9 +115,13 @@ class Table:
         return self.__dict__ | {"cached": None, "memo": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Standardise again if the table is small."""
+        """Standardise again if the table is small; a worker that has met the table goes on with what it found then."""
         self.__dict__.update(state)
-        self.__dict__["cached"] = _standardized(self.X, self.location, self.scale)
+        if self.token not in _TRAVELLED:
+            _TRAVELLED[self.token] = _standardized(self.X, self.location, self.scale), {}
+            while len(_TRAVELLED) > _MOST_TRAVELLED:
+                del _TRAVELLED[next(iter(_TRAVELLED))]
+        self.__dict__["cached"], self.__dict__["memo"] = _TRAVELLED[self.token]
 
 
 def _standardized(X: Array, location: Array, scale: Array) -> Array | None:

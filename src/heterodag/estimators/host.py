@@ -41,7 +41,7 @@ from heterodag.scores.local import LocalScores, parents_of
 from heterodag.scores.long import CHOSEN_ON, LongScores
 
 #: Shares of the progress bar at which edges and directions begin; the order takes most of the time.
-_EDGES_FROM, _DIRECTIONS_FROM = 0.7, 0.9
+_EDGES_FROM, _DIRECTIONS_FROM = 0.9, 0.95
 
 
 class HOST(GraphEstimator):

@@ -75,7 +75,7 @@ def evidence(graph: GraphScores, adjacency: Adjacency, changes: Sequence[Change]
     An edge whose score test promises next to nothing is not fitted: its evidence is that of the score test.
     """
     scores, own = graph.scores, graph.keys(adjacency)
-    scores.prepare_gains(own, Effort.FINAL)
+    scores.prepare_gains(own, Effort.FINAL, whole=True)
     found: dict[Change, float] = {}
     models: dict[Change, list[Key]] = {}
     for change in changes:

@@ -101,8 +101,9 @@ def _result(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pare
         else scores.best_known(chosen.items())
     )
     nats = untested(scores.d)
-    for j, i in np.argwhere(problem.candidates):
-        nats[j, i] = max(_gain(decided_on, int(i), chosen[int(i)], int(j)), 0.0)
+    for i in range(scores.d):
+        some = np.flatnonzero(problem.candidates[:, i]).tolist()
+        nats[some, i] = [max(_gain(decided_on, i, chosen[i], j), 0.0) for j in some]
     fits = [decided_on.at_hand(key) for key in sorted(chosen.items())]
     details: dict[str, Any] = {"not_converged": [fit.target for fit in fits if fit is not None and not fit.converged]}
     return EdgeTests(np.exp(-nats), details | {"nats": nats})
@@ -127,7 +128,7 @@ def _neighbours(
 ) -> None:
     """Fit the chosen models and the neighbours that a decision needs; parents of more than `certain` need none."""
     fits = scores.fits(chosen.items(), Effort.FINAL)
-    scores.prepare_gains(chosen.items())
+    scores.prepare_gains(chosen.items(), whole=True)
     near = []
     for fit in fits:
         i, some = fit.key

@@ -38,6 +38,8 @@ from heterodag.scores.plausibility import Plausibility, judge
 
 #: Orders by curves, and their refinement, use at most this many rows, because fits with curves are expensive.
 _CURVE_ROWS = 2_500
+#: Share of the work that the order by normality is if it is refined: by mechanisms that compete, or by those of one kind.
+_NORMALITY = {"competing": 0.03, "alone": 0.15}
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
 _FULL_LIMIT = 20
@@ -200,13 +202,14 @@ def find_order(
         if settings.scores.compete:  # Algorithm 2 as the paper has it: normal noise
             rounds = CurveFitter if _rounds_with_curves(settings) else LineFitter
             looked_at = looked_at.with_fitter(rounds(settings.scores.fixed_form))
-        with scores.work.part(0.0, 0.1 if refine else 1.0):
+        share = _NORMALITY["competing" if settings.scores.compete else "alone"] if refine else 1.0
+        with scores.work.part(0.0, share):
             result, parents, doubtful = _by_normality(looked_at, settings, knowledge)
         warn_not_converged(doubtful, column_labels(scores.d, names))
         result = replace(result, names=names, complete=not scores.work.over)
         if not refine:
             return FoundOrder(scores, result)
-        with scores.work.part(0.1, 1.0):
+        with scores.work.part(share, 1.0):
             if settings.scores.compete:
                 scores, search = search_mechanisms(scores, result.order.tolist(), knowledge)
             else:

@@ -9,13 +9,19 @@ this compares both directions outright.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
 
 import numpy as np
 
-from heterodag.core.gaussian import Array, Mask
+from heterodag.core.gaussian import Mask
 from heterodag.knowledge import ResolvedKnowledge
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import ParentChoices
+
+#: Share of the work that the gains of the first edges are.
+_FIRST_GAINS = 0.5
+#: One edge is added at a time per so many columns: score tests of many models at once cost little more than those of one.
+COLUMNS_PER_EDGE = 50
 
 
 def greedy_order(
@@ -24,28 +30,46 @@ def greedy_order(
     """Return an order and the parents that led to it; prior knowledge is obeyed.
 
     Variables that the graph does not order come as in `ranking`, so that the order of the columns does not matter.
+    In wide tables several edges are added at a time, each to another variable.
     """
     d = choices.scores.d
     parents: dict[int, Parents] = dict(enumerate(choices.limits.required))
-    before = precedence(d, knowledge, parents)
-    gain, changed = np.full((d, d), -np.inf), list(range(d))
-    while True:
-        _update(choices, parents, before, gain, changed)
-        i, j = (int(k) for k in np.unravel_index(int(gain.argmax()), gain.shape))
-        if not gain[i, j] > 0.0:
-            return ranked_order(before, ranking), parents
-        parents[j] = tuple(sorted((*parents[j], i)))
-        before |= np.outer(before[:, i], before[j])
-        changed = [j]
+    before, gains, changed = precedence(d, knowledge, parents), dict[tuple[int, int], float](), list(range(d))
+    while changed:
+        gains = {edge: gain for edge, gain in gains.items() if edge[1] not in changed}
+        gains |= _tried(choices, parents, before, changed)
+        choices.scores.work.report(max(_FIRST_GAINS, sum(map(len, parents.values())) / d))
+        changed = _add_best(gains, before, parents, max(1, d // COLUMNS_PER_EDGE))
+    return ranked_order(before, ranking), parents
+
+
+def _add_best(
+    gains: Mapping[tuple[int, int], float], before: Mask, parents: dict[int, Parents], most: int
+) -> list[int]:
+    """Add the edges that gain most and close no cycle, at most one per effect; return the effects."""
+    changed: list[int] = []
+    for gain, (i, j) in sorted((-gain, edge) for edge, gain in gains.items()):
+        if len(changed) == most or not gain < 0.0:
+            break
+        if j not in changed and not before[j, i]:
+            parents[j] = tuple(sorted((*parents[j], i)))
+            before[before[:, i]] |= before[j]
+            changed.append(j)
+    return changed
 
 
 def ranked_order(before: Mask, ranking: Sequence[int]) -> list[int]:
     """Return an order that agrees with what comes before what, always the first of the ranking that may come next."""
-    order, left = list[int](), list(ranking)
-    while left:
-        chosen = next(j for j in left if not any(before[i, j] for i in left if i != j))
+    rank = {j: at for at, j in enumerate(ranking)}
+    order, waits_for = list[int](), before.sum(axis=0) - 1  # every column comes before itself
+    free = [(rank[j], j) for j in ranking if waits_for[j] == 0]
+    while free:
+        _, chosen = heappop(free)
         order.append(chosen)
-        left.remove(chosen)
+        waits_for -= before[chosen]
+        for j in np.flatnonzero(before[chosen] & (waits_for == 0)).tolist():
+            if j != chosen:
+                heappush(free, (rank[j], j))
     return order
 
 
@@ -57,22 +81,20 @@ def precedence(d: int, knowledge: ResolvedKnowledge | None, parents: Mapping[int
     for j, some in parents.items():
         before[list(some), j] = True
     for k in range(d):
-        before |= np.outer(before[:, k], before[k])
+        before[before[:, k]] |= before[k]
     return before
 
 
-def _update(
-    choices: ParentChoices, parents: dict[int, Parents], before: Mask, gain: Array, changed: list[int]
-) -> None:
-    """Find what every further parent would gain the changed variables; drop what would close a cycle."""
+def _tried(
+    choices: ParentChoices, parents: Mapping[int, Parents], before: Mask, changed: Sequence[int]
+) -> dict[tuple[int, int], float]:
+    """Return what every further parent would gain the changed variables, less its price; none that closes a cycle."""
     scores = choices.scores
     scores.prepare_gains((j, parents[j]) for j in changed)
     tried = []
     for j in changed:
-        gain[:, j] = -np.inf
         allowed = ~choices.limits.forbidden[j]
         tried += [(i, j) for i in choices.promising((j, parents[j])) if allowed >> i & 1 and not before[j, i]]
+    now = dict(zip(changed, scores.losses((j, parents[j]) for j in changed), strict=True))
     losses = scores.losses((j, tuple(sorted((*parents[j], i)))) for i, j in tried)
-    for (i, j), loss in zip(tried, losses, strict=True):
-        gain[i, j] = scores.losses([(j, parents[j])])[0] - loss - choices.penalty
-    gain[before.T] = -np.inf
+    return {(i, j): now[j] - loss - choices.penalty for (i, j), loss in zip(tried, losses, strict=True)}

@@ -9,8 +9,12 @@ not depend on) keep their place relative to the others, so that no more edges ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from operator import or_
+from typing import Any
 
 import numpy as np
 
@@ -21,24 +25,58 @@ from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 #: Moves that seem to lose more than this many penalties are not evaluated: they seldom gain enough elsewhere. With noise
 #: that is not normal the estimate says too little, and all moves are evaluated (see `estimates`).
 HOPELESS = 20.0
-#: Share of the work that the passes are, after the choice of the first parents.
-_PASSES = 0.8
+#: Share of the work that is left after a pass, of what was left before it: later passes look at few variables.
+_PASS_LEFT = 0.15
 #: Number of moves that are evaluated against the same state.
 CHUNK = 1000
 
 
-@dataclass
+@dataclass(frozen=True)
 class State:
     """An order, the parents chosen in it, and the scores of the variables."""
 
     order: list[int]
     parents: dict[int, Parents]
     scores: dict[int, float]
+    _drawn: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Score of the whole order; lower is better."""
         return sum(self.scores.values())
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Where every variable stands in the order."""
+        return {j: at for at, j in enumerate(self.order)}
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The variables that have a variable among their parents; no entry if there are none."""
+        found: dict[int, list[int]] = {}
+        for j, some in self.parents.items():
+            for i in some:
+                found.setdefault(i, []).append(j)
+        return found
+
+    @cached_property
+    def _prefixes(self) -> list[int]:
+        return list(accumulate((1 << j for j in self.order), or_, initial=0))
+
+    def before(self, position: int) -> int:
+        """Return the variables that come before a position in the order, as bits."""
+        return self._prefixes[position]
+
+    def drawn(self, choices: ParentChoices) -> dict[int, list[int]]:
+        """Return, for every variable, those whose present models it promises a gain; no entry if there are none."""
+        if self._drawn.get("of") is not choices:
+            found: dict[int, list[int]] = {}
+            for j, some in self.parents.items():
+                for i in choices.promising((j, some)):
+                    found.setdefault(i, []).append(j)
+            self._drawn.update(of=choices, found=found)
+        kept: dict[int, list[int]] = self._drawn["found"]
+        return kept
 
 
 @dataclass(frozen=True)
@@ -56,7 +94,7 @@ def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, 
     for j in order:
         asked.append(Choice(j, before, parents.get(j, ())))
         before |= 1 << j
-    found = choices.choose(asked)
+    found = choices.choose(asked, choices.scores.work.report)
     return State(
         list(order),
         {t.target: p for t, (_, p) in zip(asked, found, strict=True)},
@@ -75,16 +113,16 @@ def refine_order(
     After the first pass only variables near a change are tried; `near`, if given, are those of the first pass. If time
     runs out, the best order so far is the result.
     """
-    work, remaining = choices.scores.work, _PASSES
+    work, remaining = choices.scores.work, 1.0
     near = set(state.order) if near is None else near
-    work.report(1.0 - remaining)
     while near and not work.over:
-        new = _pass(choices, state, near, allowed)
+        with work.part(1.0 - remaining, 1.0 - _PASS_LEFT * remaining):
+            new = _pass(choices, state, near, allowed)
         changed = {j for j in state.order if new.parents[j] != state.parents[j]}
         near = changed | {j for j in state.order if not changed.isdisjoint(new.parents[j])}
         near |= {i for j in changed for i in (*new.parents[j], *state.parents[j])}
-        state, remaining = new, 0.6 * remaining
-        work.report(1.0 - remaining)
+        state, remaining = new, _PASS_LEFT * remaining
+    work.report(1.0)
     return state
 
 
@@ -95,6 +133,7 @@ def _pass(
     allowed: Callable[[list[int]], bool],
 ) -> State:
     """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
+    work = choices.scores.work
     floor = -HOPELESS * choices.penalty if choices.scores.fitter.estimates else -np.inf
     try:
         moves = all_moves(choices, state, near)
@@ -104,7 +143,8 @@ def _pass(
                 for m in moves[start : start + CHUNK]
                 if floor == -np.inf or estimated_gain(choices, state, m) > floor
             ]
-            gains = evaluate(choices, state, some)
+            with work.part(start / len(moves), min(1.0, (start + CHUNK) / len(moves))):
+                gains = evaluate(choices, state, some)
             for gain, move in sorted(zip(gains, some, strict=True), key=lambda pair: -pair[0]):
                 if gain <= EQUAL:
                     break
@@ -119,9 +159,10 @@ def _pass(
 def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
     """Return what a move promises, without any fit: score tests of parents won less the contributions of those lost."""
     total = 0.0
-    for choice in _choices_after(choices, state, move)[1]:
+    for choice in _choices_after(choices, state, move):
         key = choice.target, state.parents[choice.target]
-        won = choices.scores.gains(key)[[i for i in choices.promising(key) if choice.allowed >> i & 1]]
+        promised = choices.scores.promised(key)
+        won = np.array([promised[i] for i in choices.promising(key) if choice.allowed >> i & 1])
         lost = [not choice.allowed >> i & 1 for i in key[1]]
         total += float(np.maximum(won - choices.penalty, 0.0).sum())
         total -= float((choices.scores.fits([key])[0].contributions[lost] - choices.penalty).sum())
@@ -131,7 +172,7 @@ def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
 def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move]:
     """Return the moves that would let a variable have a promising parent that comes after it."""
     choices.scores.prepare_gains((j, state.parents[j]) for j in state.order)
-    position = {j: at for at, j in enumerate(state.order)}
+    position = state.position
     return [
         Move(i, k, forwards)
         for i in state.order
@@ -141,66 +182,106 @@ def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move
     ]
 
 
-def _rearranged(state: State, move: Move) -> tuple[int, list[int]] | None:
-    """Return where the order changes and what stands there after a move; None if it has nothing to do any more."""
-    first, last = state.order.index(move.child), state.order.index(move.parent)
-    if last < first:
-        return None
-    between = state.order[first + 1 : last]
-    linked = _descendants_of(move.child, state) if move.forwards else _ancestors_of(move.parent, state)
-    inside, outside = ([v for v in between if (v in linked) == wanted] for wanted in (True, False))
-    before, after = (outside, inside) if move.forwards else (inside, outside)
-    return first, [*before, move.parent, move.child, *after]
+@dataclass(frozen=True)
+class _Segment:
+    """The part of an order that a move changes: `linked, others` or the other way round, with parent and child between.
+
+    `linked` are the descendants of the child (which follow it when the parent moves forwards) or the ancestors of the
+    parent (which come along when the child moves backwards), as they stand in the order between the two.
+    """
+
+    first: int
+    last: int
+    linked: list[int]
+
+    @classmethod
+    def of(cls, state: State, move: Move) -> _Segment | None:
+        """Return what a move changes; None if it has nothing to do any more."""
+        first, last = state.position[move.child], state.position[move.parent]
+        if last < first:
+            return None
+        reached = _reached(move.child, state.children) if move.forwards else _reached(move.parent, state.parents)
+        position = state.position
+        return cls(first, last, sorted((v for v in reached if first < position[v] < last), key=position.__getitem__))
+
+    def order(self, state: State, move: Move) -> list[int]:
+        """Return the order after the move."""
+        linked = set(self.linked)
+        others = [v for v in state.order[self.first + 1 : self.last] if v not in linked]
+        before, after = (others, self.linked) if move.forwards else (self.linked, others)
+        return [
+            *state.order[: self.first], *before, move.parent, move.child, *after, *state.order[self.last + 1 :]
+        ]  # fmt: skip
 
 
-def _descendants_of(i: int, state: State) -> set[int]:
-    found = {i}
-    for j in state.order[state.order.index(i) + 1 :]:
-        if not found.isdisjoint(state.parents[j]):
-            found.add(j)
-    return found
-
-
-def _ancestors_of(k: int, state: State) -> set[int]:
-    found, open_ = {k}, [k]
+def _reached(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
+    found, open_ = {start}, [start]
     while open_:
-        for i in state.parents[open_.pop()]:
-            if i not in found:
-                found.add(i)
-                open_.append(i)
+        new = [i for i in links.get(open_.pop(), ()) if i not in found]
+        found.update(new)
+        open_ += new
     return found
 
 
-def _choices_after(choices: ParentChoices, state: State, move: Move) -> tuple[list[int], list[Choice]]:
-    """Return the order after a move and the choices it makes necessary: parents lost, or promising ones now available."""
-    changed = _rearranged(state, move)
-    if changed is None:
-        return state.order, []
-    at, segment = changed
-    start = as_bits(state.order[:at])
-    old, seen = {}, start
-    for j in state.order[at : at + len(segment)]:
-        old[j] = seen
-        seen |= 1 << j
-    asked, before = [], start
-    for j in segment:
-        parents = state.parents[j]
-        lost = any(not before >> i & 1 for i in parents)
-        if lost or any((before & ~old[j]) >> i & 1 for i in choices.promising((j, parents))):
-            asked.append(Choice(j, before, parents))
-        before |= 1 << j
-    return state.order[:at] + segment + state.order[at + len(segment) :], asked
+def _choices_after(choices: ParentChoices, state: State, move: Move) -> list[Choice]:
+    """Return the choices that a move makes necessary: parents lost, or promising ones now available.
+
+    Variables that the child or the parent takes along may lose parents that stay behind; those that they pass may gain
+    some. All others keep their predecessors or lose only such as they do not have.
+    """
+    segment = _Segment.of(state, move)
+    if segment is None:
+        return []
+    find = _forwards if move.forwards else _backwards
+    return [Choice(j, allowed, state.parents[j]) for j, allowed in find(choices, state, move, segment)]
 
 
-def order_after(choices: ParentChoices, state: State, move: Move) -> list[int]:
+def _forwards(choices: ParentChoices, state: State, move: Move, segment: _Segment) -> Iterator[tuple[int, int]]:
+    """Yield the variables to choose for, with what is allowed to them, when the parent moves before the child.
+
+    The others come first, then parent and child, then the child's descendants.
+    """
+    position, linked = state.position, set(segment.linked)
+    late = as_bits(segment.linked)
+    ahead = state.before(segment.last) & ~late & ~(1 << move.child)
+    if move.child in state.parents[move.parent] or not linked.isdisjoint(state.parents[move.parent]):
+        yield move.parent, ahead
+    for j in (move.child, *segment.linked):
+        if any(
+            position[j] < position[i] <= segment.last and i not in linked
+            for i in choices.promising((j, state.parents[j]))
+        ):
+            own = 0 if j == move.child else 1 << move.child | late & state.before(position[j])
+            yield j, ahead | 1 << move.parent | own
+
+
+def _backwards(choices: ParentChoices, state: State, move: Move, segment: _Segment) -> Iterator[tuple[int, int]]:
+    """Do the same when the child moves behind the parent.
+
+    The parent's ancestors come first, then parent and child, then the others.
+    """
+    position, early = state.position, as_bits(segment.linked)
+    start = state.before(segment.first)
+    for j in (*segment.linked, move.parent):
+        if move.child in state.parents[j]:
+            yield j, start | early & state.before(position[j])
+    ahead = start | early | 1 << move.parent
+    drawn, hopes = state.drawn(choices), (*segment.linked, move.parent)
+    found = {j for i in hopes for j in drawn.get(i, ()) if segment.first <= position[j] < position[i]}
+    for j in sorted(found.difference(segment.linked), key=position.__getitem__):
+        yield j, ahead if j == move.child else ahead | state.before(position[j])
+
+
+def order_after(state: State, move: Move) -> list[int]:
     """Return the order after a move."""
-    return _choices_after(choices, state, move)[0]
+    segment = _Segment.of(state, move)
+    return state.order if segment is None else segment.order(state, move)
 
 
 def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[float]:
     """Return by how much each move lowers the score."""
-    asked = [_choices_after(choices, state, move)[1] for move in moves]
-    choices.choose(choice for some in asked for choice in some)
+    asked = [_choices_after(choices, state, move) for move in moves]
+    choices.choose((choice for some in asked for choice in some), choices.scores.work.report)
     return [
         sum(state.scores[t.target] - s for t, (s, _) in zip(some, choices.choose(some), strict=True))
         for some in asked
@@ -209,10 +290,10 @@ def evaluate(choices: ParentChoices, state: State, moves: list[Move]) -> list[fl
 
 def apply(choices: ParentChoices, state: State, move: Move) -> State | None:
     """Return the state after a move."""
-    order, asked = _choices_after(choices, state, move)
+    asked = _choices_after(choices, state, move)
     if not asked:
         return None
     parents, scores = dict(state.parents), dict(state.scores)
     for choice, (score, chosen) in zip(asked, choices.choose(asked), strict=True):
         parents[choice.target], scores[choice.target] = chosen, score
-    return State(order, parents, scores)
+    return State(order_after(state, move), parents, scores)

@@ -23,6 +23,10 @@ from heterodag.scores.parent_choice import Limits, ParentChoices
 LEVELS = (2_000, 10_000, 50_000)
 #: The same where mechanisms compete, whose fits take ten times as long: with 10,000 rows few directions are left in doubt.
 MECHANISM_LEVELS = LEVELS[:2]
+#: In tables with more columns than this there is one start only: a second one takes half the time and changed nothing.
+_TWO_STARTS = 50
+#: How much work the parts of a search where mechanisms compete are, relative to each other: for the progress bar.
+_WEIGHTS = {"greedy": 2.0, "first start": 5.0, "second start": 4.0, "reversals": 3.5, "more rows": 1.0}
 #: Natural curves must explain two variables (or the only one with causes) better by this many nats each.
 _ADMITTED, _ENOUGH = 40.0, 2
 
@@ -97,19 +101,27 @@ def search_mechanisms(
     normality as well; the better result goes on to more rows. Natural curves are admitted if they explain variables of
     the greedy graph much better than what stood before.
     """
-    allowed = respected(knowledge)
+    allowed, work = respected(knowledge), scores.work
+    parts = _parts(scores)
     try:
-        scores, choices, begun = _admitted(scores, by_normality, knowledge)
+        with work.part(*parts["greedy"]):
+            scores, choices, begun = _admitted(scores, by_normality, knowledge)
     except OutOfTime:
         return scores, search_order(scores, by_normality, {}, knowledge, MECHANISM_LEVELS)
-    few, state = choices.scores, surest_state(choices, _best_start(choices, begun, by_normality, allowed), allowed)
-    with suppress(OutOfTime), scores.work.part(0.7, 1.0):
+    few, state = choices.scores, _best_start(choices, begun, by_normality, allowed, parts)
+    with work.part(*parts["reversals"]):
+        state = surest_state(choices, state, allowed)
+    with suppress(OutOfTime), work.part(*parts["more rows"]):
         for level in MECHANISM_LEVELS[1:]:
             if few.n_rows < scores.n_rows:
                 # What is clear on fewer rows is clearer on more: only variables of doubtful edges move again.
-                near = doubtful(choices, state, allowed)
+                with work.part(0.0, 0.1):
+                    near = doubtful(choices, state, allowed)
                 more = order_choices(scores.sample(level), knowledge)
-                state = refine_order(more, start_state(more, state.order, state.parents), allowed, near)
+                with work.part(0.1, 0.5):
+                    state = start_state(more, state.order, state.parents)
+                with work.part(0.5, 1.0):
+                    state = refine_order(more, state, allowed, near)
                 choices = more
     # Of all orders of the graph found, the one closest to that by normality: the order of the columns does not matter.
     order = ranked_order(precedence(scores.d, knowledge, state.parents), by_normality)
@@ -117,13 +129,28 @@ def search_mechanisms(
     return scores, Search(replace(state, order=order), choices, _score(choices, begun), complete)
 
 
+def _parts(scores: LocalScores) -> dict[str, tuple[float, float]]:
+    """Return the share of the work at which each part of the search begins and ends."""
+    some = {
+        name: weight
+        for name, weight in _WEIGHTS.items()
+        if (name != "second start" or scores.d <= _TWO_STARTS)
+        and (name != "more rows" or scores.n_rows > MECHANISM_LEVELS[0])
+    }
+    ends = np.cumsum([0.0, *some.values()]) / sum(some.values())
+    parts = {name: (float(ends[k]), float(ends[k + 1])) for k, name in enumerate(some)}
+    return dict.fromkeys(_WEIGHTS, (1.0, 1.0)) | parts
+
+
 def _admitted(
     scores: LocalScores, by_normality: Sequence[int], knowledge: ResolvedKnowledge | None
 ) -> tuple[LocalScores, ParentChoices, State]:
     """Return the scores, with natural curves if they explain a greedy graph better, the choices on few rows, that graph."""
     choices = order_choices(scores.sample(LEVELS[0]), knowledge)
-    with scores.work.part(0.0, 0.1):
-        begun = start_state(choices, *greedy_order(choices, by_normality, knowledge))
+    with scores.work.part(0.0, 0.9):
+        greedy = greedy_order(choices, by_normality, knowledge)
+    with scores.work.part(0.9, 1.0):
+        begun = start_state(choices, *greedy)
         admitted = with_natural_curves(scores, begun.parents)
         if admitted is not scores:
             scores = admitted
@@ -133,16 +160,23 @@ def _admitted(
 
 
 def _best_start(
-    choices: ParentChoices, begun: State, by_normality: Sequence[int], allowed: Callable[[list[int]], bool]
+    choices: ParentChoices,
+    begun: State,
+    by_normality: Sequence[int],
+    allowed: Callable[[list[int]], bool],
+    parts: Mapping[str, tuple[float, float]],
 ) -> State:
-    """Return the best result of the searches on few rows; where natural curves stand, a second one is not worth its time."""
+    """Return the best result of the searches on few rows.
+
+    In wide tables, and where natural curves stand, a second one is not worth its time.
+    """
     few, work = choices.scores, choices.scores.work
-    with work.part(0.1, 0.5):
+    with work.part(*parts["first start"]):
         best = refine_order(choices, begun, allowed)
-    if isinstance(few.fitter, CompetingFitter) and few.fitter.natural_curves:
+    if few.d > _TWO_STARTS or (isinstance(few.fitter, CompetingFitter) and few.fitter.natural_curves):
         return best
     if 2 * sum(fit.noise is None for fit in few.fits(best.parents.items())) > few.d:
-        with suppress(OutOfTime), work.part(0.5, 0.7):
+        with suppress(OutOfTime), work.part(*parts["second start"]):
             other = refine_order(choices, start_state(choices, [*by_normality], {}), allowed)
             best = min(best, other, key=lambda state: state.total)
     return best

@@ -2,7 +2,7 @@
 
 A newly placed variable enters the models of the remaining ones by score test; only the targets it touches are refitted
 and tested for normality again. All score tests of a model are made once, when it is fitted, so a round costs little
-more than reading them, and ordering d variables about n d^2.
+more than looking up which of them passed, and ordering d variables about n d^2.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class SparseRounds:
         self.scores, self.penalty, self.statistic = choices.scores, choices.penalty, statistic
         d = self.scores.d
         self.parents: dict[int, Parents] = dict.fromkeys(range(d), ())
-        self._gains = np.zeros((d, d))
+        self._enters = np.zeros((d, d), dtype=bool)
         self._scores = np.ones(d)
 
     def __call__(self, placed: list[int], newest: list[int], remaining: list[int]) -> Array:
         """Return the scores of the remaining variables."""
         if newest:
-            gains = self._gains[np.ix_(remaining, newest)]
-            touched = np.flatnonzero((gains > self.penalty).any(axis=1))
+            enters = self._enters[np.ix_(remaining, newest)]
+            touched = np.flatnonzero(enters.any(axis=1))
             changed = []
             for at in touched:
                 j = remaining[at]
-                enter = [newest[i] for i in np.flatnonzero(gains[at] > self.penalty)]
+                enter = [newest[i] for i in np.flatnonzero(enters[at])]
                 self.parents[j] = tuple(sorted({*self.parents[j], *enter}))
                 changed.append(j)
             self._update(changed)
@@ -50,7 +50,9 @@ class SparseRounds:
         self.parents |= dict(keys)
         self.scores.prepare_gains(keys, Effort.ROUND)
         for key in keys:
-            self._gains[key[0]] = self.scores.gains(key)
+            self._enters[key[0]] = False
+            some = [i for i, gain in self.scores.promised(key).items() if gain > self.penalty]
+            self._enters[key[0], some] = True
         for part, U in self.scores.residuals(keys, Effort.ROUND):
             self._scores[np.asarray(targets)[part]] = self.statistic(U)
 

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+#: Before this share of the work is done, nothing is said about the time left.
+_FIRST_GUESS = 0.03
+
 
 @contextmanager
 def progress_bar(label: str, enabled: bool) -> Iterator[Callable[[float], None] | None]:
@@ -14,8 +17,31 @@ def progress_bar(label: str, enabled: bool) -> Iterator[Callable[[float], None] 
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
+    from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    class TimeLeft(ProgressColumn):
+        """The time left, from all that has been done so far."""
+
+        def render(self, task: Task) -> Text:
+            return Text(time_left(task.elapsed or 0.0, task.completed), style="progress.remaining")
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeLeft()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=1.0)
         yield lambda share: bar.update(task, completed=share)
+
+
+def seconds_left(elapsed: float, share: float) -> float | None:
+    """Return the seconds left if the rest goes on as what was done did; None while too little is done to tell."""
+    return None if share < _FIRST_GUESS else elapsed * (1.0 - share) / share
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """Return the time left in words, no more exact than it is known."""
+    left = seconds_left(elapsed, share)
+    if left is None:
+        return ""
+    if left < 100.0:
+        return f"about {max(round(left), 1)} s left"
+    return f"about {round(left / 60)} min left" if left < 6000.0 else f"about {left / 3600:.1f} h left"

@@ -9,7 +9,7 @@ With experiments, the models of a variable are fitted on the rows in which it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -25,8 +25,16 @@ from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 
 #: Residuals are computed in batches of at most this many numbers.
 _RESIDUAL_FLOATS = 2**19
+#: Gains of all columns are computed for models that together have at most this many of them, and kept for as many models,
+#: or for one per column if that is more.
+_GAIN_FLOATS = 2**22
 #: Tables of the rows of single targets are kept while they hold no more numbers than this together.
 _KEPT_FLOATS = 2**26
+
+
+def least_promise(d: int) -> float:
+    """Return the gain (nats) above which what a column promises is kept for every model: chance makes one per model."""
+    return float(np.log(d))
 
 
 class Fitter(Protocol):
@@ -85,6 +93,7 @@ class LocalScores:
         self.experiments = experiments
         self._fits: dict[Key, Fit] = {}
         self._gains: dict[Key, Array] = {}
+        self._promised: dict[Key, dict[int, float]] = {}
         self._samples: dict[int, LocalScores] = {table.shape[0]: self}
         self._whole, self._scalings = self, dict[bytes, tuple[Array, Array]]()
         self._tables: dict[bytes, Table] = {}
@@ -193,20 +202,41 @@ class LocalScores:
     def gains(self, key: Key) -> Array:
         """Return (d,) the estimated gain of every further parent (score test); 0 for the variable and its parents."""
         if key not in self._gains:
-            self.prepare_gains([key])
+            self.prepare_gains([key], whole=True)
         return self._gains[key]
 
-    def prepare_gains(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH) -> None:
-        """Make the score tests of several models at once."""
-        missing = [key for key in dict.fromkeys(keys) if key not in self._gains]
+    def promised(self, key: Key) -> Mapping[int, float]:
+        """Return the gains above `least_promise` by column; unlike `gains`, they are kept for all models."""
+        if key not in self._promised:
+            self.prepare_gains([key])
+        return self._promised[key]
+
+    def prepare_gains(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, whole: bool = False) -> None:
+        """Make the score tests of several models at once; `whole` if `gains`, and not only `promised`, will be asked for.
+
+        Of more models than columns, only the last ones keep all their gains when there are many columns.
+        """
+        known: Mapping[Key, Any] = self._gains if whole else self._promised
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
         self.fits(missing, effort)
         missing = self._without_rows(missing)
-        batches = self._batches(self.fitter.gain_batches, missing)
-        jobs = [(table, [self._fits[key] for key in batch]) for table, batch in batches]
-        for (_, batch), found in zip(batches, self.work.map(self.fitter.gains, jobs), strict=True):
-            for (target, parents), row in zip(batch, found, strict=True):
-                row[[target, *parents]] = 0.0
-                self._gains[target, parents] = row
+        at_once = max(1, _GAIN_FLOATS // self.d)
+        for start in range(0, len(missing), at_once):
+            batches = self._batches(self.fitter.gain_batches, missing[start : start + at_once])
+            jobs = [(table, [self._fits[key] for key in batch]) for table, batch in batches]
+            for (_, batch), found in zip(batches, self.work.map(self.fitter.gains, jobs), strict=True):
+                self._keep_gains(batch, found)
+
+    def _keep_gains(self, keys: Sequence[Key], found: Array) -> None:
+        """Keep what every column promises to models, and all gains of the latest."""
+        least, most = least_promise(self.d), max(self.d, _GAIN_FLOATS // self.d)
+        for (target, parents), row in zip(keys, found, strict=True):
+            row[[target, *parents]] = 0.0
+            some = np.flatnonzero(row > least)
+            self._promised[target, parents] = dict(zip(some.tolist(), row[some].tolist(), strict=True))
+            self._gains[target, parents] = row.copy()  # not a view that keeps the batch
+        while len(self._gains) > most:
+            del self._gains[next(iter(self._gains))]
 
     def residuals(self, keys: Sequence[Key], effort: Effort = Effort.SEARCH) -> Iterator[tuple[Index, Array]]:
         """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory.
@@ -250,7 +280,7 @@ class LocalScores:
                 form, none = self.fitter.form, np.zeros(len(key[1]))
                 theta = np.zeros(2 * (1 + len(key[1])) + form.locations)
                 self._fits[key] = LinearFit(form, *key, 0.0, True, none, Effort.FINAL, theta)
-                self._gains[key] = np.zeros(self.d)
+                self._gains[key], self._promised[key] = np.zeros(self.d), {}
         return [key for key in keys if key[0] in modelled]
 
     def _suffices(self, key: Key, effort: Effort) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heterodag.core.gaussian import Mask
+from heterodag.runtime.work import Progress
 from heterodag.scores.fit import Key, Parents
 from heterodag.scores.local import LocalScores
 
@@ -20,6 +21,8 @@ TRIALS = 3
 #: Share of what a parent takes away that another variable's score test must promise to be tried in its place. Where fits are
 #: cheap (lines, curves of one form) all are tried.
 MADE_UP = 0.2
+#: Share of the work of choosing that is left after a step, of what was left before it.
+_STEP_LEFT = 0.6
 #: Scores closer than this (nats) count as equal.
 EQUAL = 0.05
 
@@ -46,7 +49,10 @@ def entry_gain(d: int) -> float:
 
 def as_bits(columns: Iterable[int]) -> int:
     """Return a set of columns as the bits of an integer."""
-    return sum(1 << j for j in columns)
+    listed = list(columns)
+    marked = np.zeros(max(listed, default=-1) + 1, dtype=np.uint8)
+    marked[listed] = 1
+    return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
 
 
 @dataclass(frozen=True)
@@ -86,13 +92,16 @@ class ParentChoices:
         self._promising: dict[Key, tuple[int, ...]] = {}
         self._done: dict[tuple[int, int], tuple[float, Parents]] = {}
 
-    def choose(self, choices: Iterable[Choice]) -> list[tuple[float, Parents]]:
-        """Return the score and the parents of every choice; all of them are worked on in step."""
+    def choose(self, choices: Iterable[Choice], progress: Progress | None = None) -> list[tuple[float, Parents]]:
+        """Return the score and the parents of every choice; all of them are worked on in step.
+
+        `progress`, if given, is called with the share of the work that is done.
+        """
         choices = list(choices)
         running = {
             (c.target, c.allowed): self._choosing(c) for c in choices if (c.target, c.allowed) not in self._done
         }
-        wanted = {name: next(choosing) for name, choosing in running.items()}
+        wanted, left = {name: next(choosing) for name, choosing in running.items()}, 1.0
         while wanted:
             self.scores.fits(key for want in wanted.values() for key in want.models)
             self.scores.prepare_gains(key for want in wanted.values() for key in want.tested)
@@ -102,14 +111,16 @@ class ParentChoices:
                 except StopIteration as end:
                     self._done[name] = end.value
                     del wanted[name]
+            if progress is not None:
+                left = min(left * _STEP_LEFT, len(wanted) / len(running))
+                progress(1.0 - left)
         return [self._done[c.target, c.allowed] for c in choices]
 
     def promising(self, key: Key) -> Sequence[int]:
         """Return the columns whose score test promises a gain to the model, the most promising first."""
         if key not in self._promising:
-            gains = self.scores.gains(key)
-            some = np.flatnonzero(gains > self.entry)
-            self._promising[key] = tuple(some[np.argsort(-gains[some], kind="stable")].tolist())
+            some = [(-gain, i) for i, gain in self.scores.promised(key).items() if gain > self.entry]
+            self._promising[key] = tuple(i for _, i in sorted(some))
         return self._promising[key]
 
     def _choosing(self, choice: Choice) -> _Choosing:
@@ -157,7 +168,7 @@ class ParentChoices:
         share = 0.0 if self.scores.fitter.estimates else MADE_UP
         sets, (now, *without) = set[Parents](), self.scores.losses((j, some) for some in (parents, *smaller))
         for some, loss in zip(smaller, without, strict=True):
-            gains = self.scores.gains((j, some))
+            gains = self.scores.promised((j, some))
             made_up = [i for i in self._tried(j, some, allowed)[:TRIALS] if gains[i] > share * (loss - now)]
             sets |= {tuple(sorted((*some, i))) for i in made_up}
         return sorted(sets - {parents})

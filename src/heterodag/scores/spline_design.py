@@ -18,6 +18,8 @@ from heterodag.scores.fit import LinearFit
 #: Basis columns per parent, its line included: a multiple of the cube root of the rows, between these. Fewer than 20
 #: miss the faster waves of the paper's simulation; the penalty keeps the rest smooth.
 FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
+#: Basis columns of one table that are kept take at most this; others are made anew when they are needed.
+KEPT_BYTES = 2**26
 #: Rows that decide on knots and curves, spread evenly over larger tables.
 _ROWS_FOR_KNOTS = 20_000
 
@@ -51,14 +53,18 @@ def spline_basis(table: Table, parents: Sequence[int], widths: Sequence[int] | N
 
 
 def basis_columns(table: Table, column: int, width: int | None = None) -> Array:
-    """Return the spline basis of one standardised column at its own rows, (k, rows); made once per table if it is small."""
-    key = ("spline columns", column, width)
+    """Return the spline basis of one standardised column at its own rows, (k, rows).
+
+    It is made once per table while those kept take no more than `KEPT_BYTES`.
+    """
+    key, kept = ("spline columns", column, width), ("spline columns", "bytes")
     if key in table.memo:
-        kept: Array = table.memo[key]
-        return kept
+        found: Array = table.memo[key]
+        return found
     columns = spline_of(table, column, width)(table.take([column])[0])
-    if columns.nbytes <= BLOCK_BYTES:
-        table.memo[key] = columns
+    total = table.memo.get(kept, 0) + columns.nbytes
+    if columns.nbytes <= BLOCK_BYTES and total <= KEPT_BYTES:
+        table.memo[key], table.memo[kept] = columns, total
     return columns
 
 

@@ -20,6 +20,7 @@ from heterodag.core.graph import Adjacency, Order, as_adjacency, topological_ord
 from heterodag.errors import ParameterError, check_choice, check_integer
 from heterodag.simulation.experiments import NOTHING, Plan, read_plan
 from heterodag.simulation.graphs import random_graph
+from heterodag.simulation.memory import available_memory, in_words
 from heterodag.simulation.worlds import MEANS, NOISES, SPREADS, draw_noise, world
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ MECHANISMS = ("linear", "nonlinear")
 VERSIONS = ("text", "code")
 SLOPES = (0.2, 0.5)
 BOUND = 4.0
+#: Bytes per cell of the graph while one is drawn: before and after the columns are mixed, and which cells are edges.
+_PER_PAIR = 3
+#: Numbers per cell of the table: values, noise, mean, scale, and as many on the way.
+_PER_CELL = 8
 # A sum whose range is below this share of its size is constant up to rounding: do not scale that up.
 CONSTANT = 1e-12
 
@@ -220,6 +225,7 @@ def simulate(
     rows, columns = check_integer("n", n, low=2), check_integer("d", d, low=1)
     kind = _check_kind(mechanism, spread, version)
     check_choice("noise", noise, NOISES)
+    _check_size(rows, columns)
     graph_rng, mechanism_rng, noise_rng = _streams(random_state)
     given = adjacency is not None
     true = _given_graph(adjacency, columns) if given else random_graph(columns, graph, degree, graph_rng)
@@ -301,7 +307,22 @@ def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: See
            [1, 0, 0, 0],
            [0, 0, 0, 0]], dtype=int8)
     """
-    return random_graph(check_integer("d", d, low=1), graph, degree, _streams(random_state)[0])
+    columns = check_integer("d", d, low=1)
+    _check_size(0, columns)
+    return random_graph(columns, graph, degree, _streams(random_state)[0])
+
+
+def _check_size(n: int, d: int) -> None:
+    """Refuse what cannot be held in memory, before anything large is made."""
+    graph, table, free = _PER_PAIR * d * d, 8 * _PER_CELL * n * d, available_memory()
+    if free is None or graph + table <= free:
+        return
+    name, value = ("d", d) if graph >= table else ("n", n)
+    raise ParameterError(
+        name, f"be smaller: {n} rows of {d} columns need about {in_words(graph + table)} of memory ({in_words(graph)} for "
+        f"a graph of {d} x {d} cells, {in_words(table)} for the table), and {in_words(free)} are free", value,
+        f"Use fewer {'columns' if name == 'd' else 'rows'}, or put smaller tables side by side.",
+    )  # fmt: skip
 
 
 def _streams(random_state: Seed) -> list[Generator]:
@@ -334,8 +355,10 @@ def _observations(
     slopes, functions = _draw_mechanisms(mechanism, len(causes) if version == "text" else len(order), rng)
     X, mean = np.empty_like(noise), np.zeros_like(noise)
     scale = np.full_like(noise, math.sqrt(0.5))
+    by_effect = np.argsort(effects, kind="stable")
+    first = np.searchsorted(effects[by_effect], np.arange(len(order) + 1))
     for node in order:
-        into = np.flatnonzero(effects == node)
+        into = by_effect[first[node] : first[node + 1]]
         if into.size:
             inputs = _inputs(X[:, causes[into]], version, plan.plain)
             drawn = into if version == "text" else np.full_like(into, node)

@@ -114,8 +114,10 @@ def world(
     on_mean, on_spread = kind
     strength = _ON_SPREAD_ALONE if on_mean == "none" else _ON_SPREAD
     X, mean, scale = (np.zeros_like(noise) for _ in range(3))
+    effects, causes = np.nonzero(adjacency.T)
+    first = np.searchsorted(effects, np.arange(len(order) + 1))
     for node, own in zip(order.tolist(), rng.spawn(len(order)), strict=True):
-        log_scale, parents = np.zeros(len(noise)), np.flatnonzero(adjacency[:, node])
+        log_scale, parents = np.zeros(len(noise)), causes[first[node] : first[node + 1]]
         level = own.uniform(*_NOISE_SCALE)
         for parent in parents:
             z = _standardised(X[:, parent], plan.plain)
