@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 
 from heterodag.errors import TimeLimitError
+from heterodag.runtime.cluster import Cluster, find_client
 from heterodag.runtime.threads import on_one_thread
 
 _Result = TypeVar("_Result")
@@ -30,7 +31,7 @@ class Work:
 
     Parameters
     ----------
-    n_jobs : workers, as joblib understands it.
+    n_jobs : workers, as joblib understands it; None means one, or those of a Dask client in scope.
     max_seconds : time from now on after which `check` raises `OutOfTime`; None sets no limit.
     progress : called with the share of all work that is done.
     method : whose work it is; if given, an `OutOfTime` that nobody caught leaves as a `TimeLimitError`.
@@ -44,7 +45,9 @@ class Work:
         method: str | None = None,
     ) -> None:
         self._method, self._seconds = method, max_seconds
-        self.workers = effective_n_jobs(n_jobs)
+        client = find_client(n_jobs)
+        self._cluster = None if client is None else Cluster(client)
+        self.workers = effective_n_jobs(n_jobs) if self._cluster is None else self._cluster.workers
         self._end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
         self._progress, self._from, self._to, self._said = progress, 0.0, 1.0, 0.0
         self._pool: Parallel | None = None
@@ -85,20 +88,25 @@ class Work:
 
     def map(self, function: Callable[..., _Result], jobs: Sequence[tuple[Any, ...]]) -> list[_Result]:
         """Run jobs, in parallel if there are enough; none depends on another or on threads, so the answer is the same."""
-        if self.workers == 1 or len(jobs) < self.workers:
+        if self.workers == 1 or len(jobs) < 2:
             found = []
             for job in jobs:
                 self.check()
                 found.append(on_one_thread(function, *job))
             return found
-        if self._pool is None:  # kept until the end: it hands the table to its processes only once
+        if self._cluster is None and self._pool is None:
+            # Kept until the end: it hands the table to its processes only once.
             self._pool = Parallel(n_jobs=self.workers)
             self._pool.__enter__()
         shared: list[_Result] = []
         at_once = len(jobs) if self._end == float("inf") else _BETWEEN_CHECKS * self.workers
         for start in range(0, len(jobs), at_once):
             self.check()
-            shared += self._pool(delayed(on_one_thread)(function, *job) for job in jobs[start : start + at_once])
+            some = jobs[start : start + at_once]
+            if self._cluster is not None:
+                shared += self._cluster.run(function, some)
+            elif self._pool is not None:
+                shared += self._pool(delayed(on_one_thread)(function, *job) for job in some)
         return shared
 
     @contextmanager

@@ -85,11 +85,11 @@ class LongScores(LocalScores):
         if missing:
             base = self.sample(CHOSEN_ON)
             starts = [_start(fit) for fit in base.fits(missing, Effort.FINAL, after) if isinstance(fit, LinearFit)]
-            base.prepare_gains(missing)
+            base.prepare_gains(missing, whole=True)
             for fit, promised in self._on_all_rows(starts):
-                promised = np.maximum(promised, base.gains(fit.key))
-                promised[[fit.target, *fit.parents]] = 0.0
-                self._fits[fit.key], self._gains[fit.key] = fit, promised
+                self._fits[fit.key] = fit
+                # Lines are tested on all rows; curves of a new parent only on the sample.
+                self._keep_gains([fit.key], np.maximum(promised, base.gains(fit.key))[None])
         return [self._fits[key] for key in keys]
 
     def _on_all_rows(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
@@ -126,7 +126,7 @@ class LongScores(LocalScores):
 
         return summed
 
-    def prepare_gains(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH) -> None:
+    def prepare_gains(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, whole: bool = False) -> None:
         """Make the score tests of several models at once: their fits do."""
         self.fits(keys, effort)
 

@@ -1,0 +1,72 @@
+"""Jobs on a Dask cluster: a client in scope, or joblib's backend "dask". A worker that is lost costs time, not results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from joblib.parallel import get_active_backend
+
+from heterodag.runtime.threads import on_one_thread
+
+#: Times that jobs are given out again after workers were lost with data that the jobs need.
+_ATTEMPTS = 5
+#: Arguments of more bytes are sent to a worker once and passed on from there, not with every job.
+_LARGE = 2**16
+
+
+def find_client(n_jobs: int | None) -> Any:
+    """Return the Dask client of joblib's backend, or one in scope if `n_jobs` leaves the workers open; else None."""
+    client = getattr(get_active_backend()[0], "client", None)
+    distributed = sys.modules.get("distributed")  # not imported to find out: then there is no client
+    if client is not None or n_jobs is not None or distributed is None:
+        return client
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+class Cluster:
+    """A Dask client that runs jobs; large arguments that come back with later jobs are sent once."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._sent: dict[int, tuple[Any, Any]] = {}
+
+    @property
+    def workers(self) -> int:
+        """Number of threads of all workers, at least one."""
+        return max(1, int(sum(self.client.ncores().values())))
+
+    def run(self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the results of jobs in their order."""
+        from distributed.scheduler import KilledWorker
+
+        for attempt in range(_ATTEMPTS):
+            try:
+                futures = [
+                    self.client.submit(
+                        on_one_thread, function, *map(self._argument, job), pure=False, retries=_ATTEMPTS
+                    )
+                    for job in jobs
+                ]
+                found: list[Any] = self.client.gather(futures)
+                return found
+            except (KilledWorker, CancelledError):
+                self._sent.clear()  # what was sent may be lost with the worker that had it
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError
+
+    def _argument(self, value: Any) -> Any:
+        """Return an argument, or where it is on the cluster if it is large."""
+        from dask.sizeof import sizeof
+
+        if not hasattr(value, "X") or sizeof(value.X) <= _LARGE:
+            return value
+        if id(value) not in self._sent:
+            self._sent[id(value)] = value, self.client.scatter(value, hash=False)
+        return self._sent[id(value)][1]
