@@ -28,9 +28,9 @@ from heterodag.scores.spline_design import curve_penalties
 
 #: A model is done when the gradient that is left promises less than this (nats, all rows together). That step is then taken
 #: without another look at the rows: what is left after it is a fraction of a nat.
-ACCURACY = 2.0
-#: Steps before a model counts as not converged. Models of true causes need one or two; those that need more explain little.
-_STEPS = 5
+ACCURACY = 0.5
+#: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
+_STEPS, _TRUSTING = 12, 2
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
 _NO_DAMPING, _SOME_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 1e-2, 10.0, 1e4
 
@@ -46,6 +46,7 @@ class _Climb:
     penalty: Array
     second: Array
     here: Sums | None = None
+    fresh: bool = False
     damping: float = _NO_DAMPING
     converged: bool = False
     over: bool = False
@@ -69,7 +70,7 @@ class _Climb:
             self.damping = max(_MORE_DAMPING * self.damping, _SOME_DAMPING)
             self.over = self.damping > _MOST_DAMPING
             return
-        self.fit, self.here = moved, sums
+        self.fit, self.here, self.fresh = moved, sums, False
         self.damping = self.damping / _MORE_DAMPING if self.damping > _SOME_DAMPING else _NO_DAMPING
         self.converged = self.over = self.step()[1] < ACCURACY
 
@@ -101,8 +102,7 @@ def fit_sample(starts: Sequence[LinearFit], summed: Summed, n: int) -> list[tupl
         active = [climb for climb in climbs if not climb.over]
         if not active:
             break
-        for climb, sums in zip(active, summed(second_sums, [climb.fit for climb in active]), strict=True):
-            climb.here, climb.second = sums, sums.second
+        _refresh(active, summed)
         _move(active, summed(gradient_sums, [_moved(climb) for climb in active]))
     return [(climb.ended(n), climb.second) for climb in climbs]
 
@@ -121,9 +121,8 @@ def fit_all_rows(
         active = [climb for climb in climbs if not climb.over]
         if not active:
             break
-        if number > 0:
-            for climb, sums in zip(active, summed(second_sums, [climb.fit for climb in active]), strict=True):
-                climb.second = sums.second
+        if number >= _TRUSTING:
+            _refresh(active, summed)
         _move(active, summed(end_sums, [_moved(climb) for climb in active]))
     _measure(climbs, summed)
     return _with_noise(climbs, n, noise)
@@ -136,6 +135,15 @@ def _moved(climb: _Climb) -> LinearFit:
 def _move(climbs: Sequence[_Climb], sums: Sequence[Sums]) -> None:
     for climb, own in zip(climbs, sums, strict=True):
         climb.judge(_moved(climb), own)
+
+
+def _refresh(climbs: Sequence[_Climb], summed: Summed) -> None:
+    """Find the second derivatives where models stand that have moved."""
+    moved = [climb for climb in climbs if not climb.fresh]
+    for climb, sums in zip(moved, summed(second_sums, [climb.fit for climb in moved]) if moved else [], strict=True):
+        climb.second, climb.fresh = sums.second, True
+        if climb.here is None:
+            climb.here = sums
 
 
 def _measure(climbs: Sequence[_Climb], summed: Summed) -> None:

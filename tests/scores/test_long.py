@@ -1,0 +1,134 @@
+"""Models of long tables: the optimum of all rows, whatever the parts, from a sample."""
+
+import numpy as np
+import pytest
+
+from heterodag import simulate
+from heterodag.core.blocks import Blocks, LongTable
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL
+from heterodag.core.parts import array_parts
+from heterodag.core.splines import LINE, column_spline, powers
+from heterodag.core.survey import survey
+from heterodag.core.table import Table
+from heterodag.runtime.work import Work
+from heterodag.scores import long as long_scores
+from heterodag.scores.block_sums import end_sums, gradient_sums, second_sums
+from heterodag.scores.competition import CompetingFitter
+from heterodag.scores.fit import Effort
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.long import LongScores
+from heterodag.scores.newton import _penalty
+
+WORLDS = {
+    "lines": {"mechanism": "linear"},
+    "curves": {"mechanism": "curved", "spread": "curved", "noise": "laplace"},
+    "noise": {"mechanism": "straight", "spread": "constant", "noise": "exponential"},
+}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Let tables be long from 2,000 rows on."""
+    monkeypatch.setattr(long_scores, "CHOSEN_ON", 2000)
+
+
+def scores_of(X, fitter, per_part=1700, sample=4000):
+    parts = tuple(array_parts(X, per_part))
+    with Work() as work:
+        found = survey(parts, sample, np.random.default_rng(0), work.map)
+    return LongScores(LongTable(parts, found), fitter)
+
+
+@pytest.fixture(scope="module", params=sorted(WORLDS))
+def data(request):
+    return simulate(12_000, 5, degree=1, random_state=4, **WORLDS[request.param])
+
+
+def keys_of(data):
+    return [(j, parents_of(data.adjacency[:, j])) for j in range(data.X.shape[1])]
+
+
+def test_fits_are_at_the_optimum_of_all_rows(data):
+    scores = scores_of(data.X, CompetingFitter())
+    fits = scores.fits(keys_of(data))
+    table = Table.standardize(data.X)
+    for fit in fits:
+        assert fit.converged
+        (sums,) = second_sums(Blocks(scores.long.parts, 12_000, table.location, table.scale), [fit])
+        gradient, second = (
+            sums.gradient + _penalty(fit, 12_000) * fit.theta,
+            sums.second + np.diag(_penalty(fit, 12_000)),
+        )
+        assert 0.5 * gradient @ np.linalg.solve(second, gradient) < 0.3  # nats
+
+
+def test_losses_are_those_of_all_rows(data):
+    scores = scores_of(data.X, CompetingFitter(noise="gaussian"))
+    whole = LocalScores(Table.standardize(data.X), CompetingFitter(noise="gaussian"))
+    for fit in scores.fits(keys_of(data)):
+        price = 0.0 if fit.edf is None else 0.5 * np.log(12_000) * fit.edf.sum()
+        penalty = 0.5 * _penalty(fit, 12_000) @ fit.theta**2
+        assert fit.loss == pytest.approx(fit.losses(whole.table, slice(None)).sum() + price + penalty, abs=1.0)
+        assert fit.loss < whole.losses([(fit.target, ())])[0] + 1e-6
+
+
+@pytest.mark.parametrize(("form", "mechanism"), [(NATURAL, "linear"), (LOCATION_SCALE, "straight")])
+def test_lines_have_the_loss_of_the_solver(form, mechanism):
+    data = simulate(8000, 4, degree=1, mechanism=mechanism, random_state=2)
+    fitter = LineFitter(form)
+    long, whole = scores_of(data.X, fitter), LocalScores(Table.standardize(data.X), fitter)
+    for one, other in zip(long.fits(keys_of(data)), whole.fits(keys_of(data), Effort.FINAL), strict=True):
+        assert one.loss == pytest.approx(other.loss, abs=0.3)
+        np.testing.assert_allclose(
+            one.contributions, other.contributions, rtol=0.5
+        )  # of a sample's second derivatives
+
+
+def test_the_answer_does_not_depend_on_the_parts(data):
+    keys = keys_of(data)
+    one, other = (scores_of(data.X, CompetingFitter(), per_part) for per_part in (900, 12_000))
+    np.testing.assert_allclose(one.losses(keys), other.losses(keys), rtol=1e-9)
+    for key in keys:
+        np.testing.assert_allclose(one.gains(key), other.gains(key), rtol=1e-6, atol=1e-6)
+
+
+def test_gradients_in_powers_are_those_of_the_designs(data):
+    scores = scores_of(data.X, CompetingFitter())
+    fits = [fit for fit in scores.sample(2000).fits(keys_of(data)) if fit.parents]
+    (blocks,) = scores.long.in_memory()
+    for second, first, end in zip(
+        second_sums(blocks, fits), gradient_sums(blocks, fits), end_sums(blocks, fits), strict=True
+    ):
+        size = np.sqrt(np.diag(second.second))
+        np.testing.assert_allclose(first.gradient / size, second.gradient / size, atol=1e-5)
+        np.testing.assert_array_equal(first.gradient, end.gradient)
+        assert first.loss == pytest.approx(second.loss, rel=1e-10)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 8, 24])
+def test_powers_make_the_basis(width):
+    x = np.random.default_rng(0).standard_t(4, 3000)
+    x = (x - x.mean()) / x.std()
+    spline = column_spline(x, 24)
+    np.testing.assert_allclose(spline.in_powers(width).T @ powers(spline, x, width), spline(x, width), atol=1e-7)
+    np.testing.assert_allclose(LINE.in_powers(1).T @ powers(LINE, x, 1), x[None])
+
+
+def test_promises_of_true_parents_are_large_and_those_of_others_small():
+    chain = [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    data = simulate(12_000, 3, mechanism="straight", spread="straight", adjacency=chain, random_state=1)
+    scores = scores_of(data.X, CompetingFitter())
+    gains = scores.gains((1, ()))
+    assert gains[0] > 1000.0
+    assert gains[2] < 15.0
+    assert gains[1] == 0.0
+
+
+def test_rows_with_gaps_are_left_out():
+    data = simulate(9000, 3, degree=1, mechanism="straight", random_state=3)
+    gaps = np.insert(data.X, [10, 5000], np.nan, axis=0)
+    keys = keys_of(data)
+    whole, holed = (scores_of(X, CompetingFitter(), sample=10_000) for X in (data.X, gaps))
+    assert holed.n_rows == 9000
+    np.testing.assert_allclose(holed.losses(keys), whole.losses(keys), rtol=1e-6)
