@@ -71,7 +71,7 @@ class Survey:
     def table(self) -> Table:
         """Return the sample with the far rows behind it, standardised as the whole table is."""
         rows = np.ascontiguousarray(np.vstack([self.sample, self.far]))
-        return Table.with_scaling(rows, self.location, self.scale, even=len(self.sample))
+        return Table(rows, self.location, self.scale, None, even=len(self.sample))
 
 
 @dataclass(frozen=True, eq=False)

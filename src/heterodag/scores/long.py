@@ -47,7 +47,7 @@ class LongScores(LocalScores):
         self.long = long
         #: The scores that models are chosen on, and the fair sample that describes the rows.
         self._local = LocalScores(self.table, fitter, self.work)
-        self._fair = Table.with_scaling(long.survey.sample, long.survey.location, long.survey.scale)
+        self._fair = Table(long.survey.sample, long.survey.location, long.survey.scale, None)
         self._samples = {self.n_rows: self}
 
     @property
