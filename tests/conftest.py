@@ -1,9 +1,17 @@
-"""A real browser, without a window: Debian's chromium (or Chrome) with its driver. Tests are skipped where there is none."""
+"""Settings of all tests, and a real browser without a window: Debian's chromium (or Chrome) with its driver.
+
+Tests that need a browser are skipped where there is none.
+"""
 
 import json
 import shutil
 
 import pytest
+from hypothesis import settings
+
+# No limit per example: on a busy machine a pause of a quarter of a second is no fault of the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
