@@ -47,8 +47,8 @@ def sentence(rows):
     green = sum(row["trust"] == "green" for row in rows)
     first, last = rows[0]["seed"], rows[-1]["seed"]
     return (
-        f"**Is this a lucky seed?** `simulate_trial` was fitted with {total} other seeds, {first} to {last}. All six arrows were "
-        f"found, in the right\ndirection, in {whole} of {total} tables, and nothing else in {exact} of {total}. "
+        f"**Is this a lucky seed?** `simulate_trial` was fitted with {total} other seeds, {first} to {last}. All six "
+        f"arrows were found, in the right\ndirection, in {whole} of {total} tables, and nothing else in {exact} of {total}. "
         f"Of {6 * total} arrows, {counts['turned']} pointed the wrong way, {counts['missing']} were\nmissing and "
         f"{counts['open']} were left open; {counts['extra']} were too many. The trust box was green in {green} of {total}. "
         "Made by\n`python benchmarks/trial.py run` ([rows](../benchmarks/results/trial.csv)).\n"

@@ -260,7 +260,7 @@ def test_a_check_without_time_for_shuffles_says_so(monkeypatch, data):
     monkeypatch.setattr(check, "shuffled", too_late)
     found = check_graph(data.adjacency, data.X, learn=False)
     assert np.isnan(found.pvalue)
-    assert "The time was over before shuffled names could be compared." in str(found.findings)
+    assert "Time ran out before shuffled names could be compared." in str(found.findings)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,10 @@ def row_findings(
     if len(X) < FEWEST:
         return [
             Finding(
-                "green", "rows", "autocorrelation", f"{len(X)} rows are too few to see whether rows depend on rows."
+                "green",
+                "rows",
+                "autocorrelation",
+                f"{len(X)} rows are too few to tell whether rows depend on each other.",
             )
         ]
     of = replace(of, ranks=of.ranks.copy(), telling=of.telling.copy())
@@ -55,7 +58,7 @@ def row_findings(
         sentence = (
             f"Neighbouring rows are not alike (largest correlation with the row before: {np.abs(r).max():.2f})."
         )
-        remedy = "Units whose rows lie scattered over the table cannot be seen."
+        remedy = "Repeated measurements that are scattered over the table cannot be detected."
         findings.append(Finding("green", "rows", "autocorrelation", sentence, remedy))
     return findings
 

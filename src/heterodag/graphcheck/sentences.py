@@ -95,7 +95,7 @@ def _variables(variables: pd.DataFrame) -> Finding:
     if not wrong:
         return Finding(
             "green", "variables", "misfit",
-            f"A mechanism describes {_each(total, 'variable')}: what is left over does not depend on the causes.",
+            f"A mechanism describes {_each(total, 'variable')}: the residuals do not depend on the causes.",
         )  # fmt: skip
     shown = ", ".join(f"'{name}'" for name in wrong[:_SHOWN]) + _more(len(wrong))
     return Finding(
@@ -112,12 +112,12 @@ def _pairs(pairs: pd.DataFrame) -> Finding | None:
     if not len(joined):
         return Finding(
             "green", "hidden causes", "residuals",
-            f"What is left over of different variables is independent, in {_each(total, 'pair')}.",
+            f"The residuals of different variables are independent, in {_each(total, 'pair')}.",
         )  # fmt: skip
     some = [f"'{a}' and '{b}'" for a, b in zip(joined["first"], joined["second"], strict=True)]
     return Finding(
         "amber", "hidden causes", "residuals",
-        f"What is left over of different variables depends on each other in {_part(joined, total, 'pair')}: "
+        f"The residuals of different variables depend on each other in {_part(joined, total, 'pair')}: "
         f"{'; '.join(some[:_SHOWN])}{_more(len(joined))}.",
         "An edge between them may be missing or the wrong way round, or they have a common cause outside the table.",
         tuple(dict.fromkeys([*joined["first"], *joined["second"]])),
@@ -161,7 +161,7 @@ def _chance(shuffles: Shuffles | None, asked: bool) -> Finding | None:
         if not asked:
             return None
         return Finding(
-            "amber", "chance", "shuffles", "The time was over before shuffled names could be compared.",
+            "amber", "chance", "shuffles", "Time ran out before shuffled names could be compared.",
             "Give more time, or ask for fewer shuffles.",
         )  # fmt: skip
     p, number = shuffles.pvalue, len(shuffles.scores)
@@ -176,7 +176,7 @@ def _chance(shuffles: Shuffles | None, asked: bool) -> Finding | None:
     return Finding(
         "red", "chance", "shuffles",
         f"The graph is no better than chance: only {worse} explain the table worse (p = {p:.2g}).",
-        "Look whether names, or causes and effects, were mixed up.",
+        "Check whether names, or causes and effects, were mixed up.",
     )  # fmt: skip
 
 

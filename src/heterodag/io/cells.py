@@ -93,7 +93,7 @@ def _kind_of_text(examples: dict[str, str]) -> str:
                 "written with a comma; pass --decimal , if it is a decimal comma, or take it out if it stands between "
                 "thousands"
             )
-        return "written with marks between thousands; take them out"
+        return "written with thousands separators; remove them"
     if commas:
         return f"written with a decimal comma; pass --decimal , to read {them}"
     drop = ",".join(examples) if len(examples) <= _LISTED else "NAME,NAME"
