@@ -17,12 +17,12 @@ OLDEST_LEFT_OUT := --ignore tests/browser --ignore tests/packaging --ignore test
 export OMP_NUM_THREADS      ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types tests check-docs docs docs-quick dowhy package release-check oldest setup setup-dev clean
+.PHONY: demo test lint types tests check-docs docs docs-dev docs-quick dowhy package release-check oldest setup setup-dev clean
 
 demo: setup
 	$(BIN)/heterodag demo --out heterodag-demo
 
-test: lint types docs-quick tests check-docs dowhy
+test: lint types docs-dev tests check-docs dowhy
 
 lint: setup-dev
 	$(BIN)/ruff check .
@@ -45,7 +45,11 @@ docs: $(DOCS)/.installed
 	$(DOCS)/bin/sphinx-build $(SPHINX)
 	@echo "The site: docs/_build/html/index.html"
 
-# The same for the tests, without running the examples of the gallery.
+# The same for the tests, in their environment. It runs the examples once; the tests then read what the notebooks hold.
+docs-dev: setup-dev
+	$(BIN)/sphinx-build $(SPHINX)
+
+# Without running the examples: quick, for those who write pages.
 docs-quick: setup-dev
 	$(BIN)/sphinx-build -D plot_gallery=0 $(SPHINX)
 

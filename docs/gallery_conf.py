@@ -35,6 +35,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",  # run all of them; one that fails makes the build fail
+    "run_stale_examples": True,  # also those that did not change: the package may have
     "within_subsection_order": "gallery_conf.place",  # by name: Sphinx remembers settings, but no functions
     "image_scrapers": ("matplotlib",),
     "reset_modules": ("matplotlib", "gallery_conf.quiet"),

@@ -59,7 +59,7 @@ result.plot(ax=ax)
 plt.show()
 
 # %%
-# Edges near 1 return whatever rows are drawn: they do not depend on single cells. Edges near 0.5 are open
+# Edges near 1 return in nearly every resample: they do not depend on single cells. Edges near 0.5 are open
 # questions.
 #
 # **How far to trust this.** A frequency is not a probability of being true: all resamples share the same

@@ -94,7 +94,7 @@ for title, fitted in (("graph learned", learned), ("severity comes first", helpe
     print(f"{title}: mean {effect.loc['mean', 'difference']:.2f}")
 
 # %%
-# **How far to trust this.** The intervals take the graph as given: that of the wrong graph is narrow and far
+# **How far to trust this.** The intervals take the graph as given: the one from the wrong graph is narrow and far
 # off. Before you set anything, look at the open edges (``model.edges()``, ``model.trust()``) and close those
 # that you can. And if ``severity`` had not been measured, no graph would help. Doses far from those observed
 # are extrapolated along the fitted lines.

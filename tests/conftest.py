@@ -1,12 +1,31 @@
-"""A real browser, without a window: Debian's chromium (or Chrome) with its driver. Tests are skipped where there is none."""
+"""Settings of all tests, and a real browser without a window: Debian's chromium (or Chrome) with its driver.
+
+Tests that need a browser are skipped where there is none.
+"""
 
 import json
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
+#: What fits warn of is expected in most tests; those that look for a warning ask for it (pytest.warns).
+EXPECTED = ("AssumptionWarning", "DataWarning", "FitWarning")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+
+
+def pytest_configure(config):
+    """Set what holds for all tests; the environment that checks distributions has neither of the two packages."""
+    if find_spec("heterodag"):
+        for name in EXPECTED:
+            config.addinivalue_line("filterwarnings", f"ignore::heterodag.errors.{name}")
+    if find_spec("hypothesis"):
+        from hypothesis import settings
+
+        # No limit per example: on a busy machine a pause of a quarter of a second is no fault of the code.
+        settings.register_profile("unhurried", deadline=None)
+        settings.load_profile("unhurried")
 
 
 def found(*names):

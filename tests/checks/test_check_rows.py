@@ -182,7 +182,7 @@ def test_equal_rows_of_coarse_columns_are_chance():
 def test_too_few_rows_say_so():
     X = walk(FEWEST - 1, 2, 16)
     texts = [one.sentence for one in table_findings(X, labels(X)) if one.topic == "rows"]
-    assert texts == [f"{FEWEST - 1} rows are too few to see whether rows depend on rows."]
+    assert texts == [f"{FEWEST - 1} rows are too few to tell whether rows depend on each other."]
 
 
 def test_long_tables_are_judged_by_samples():

@@ -293,6 +293,7 @@ def test_broken_pipe_is_quiet():
     assert done.stderr == ""
 
 
+@pytest.mark.filterwarnings("default::heterodag.errors.AssumptionWarning")
 def test_warnings_come_as_one_line(monkeypatch):
     import warnings
 

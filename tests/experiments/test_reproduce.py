@@ -45,7 +45,7 @@ def test_everything_at_the_smallest_scale(tmp_path):
         kinds = ("md",) if name == "sachs" else ("md", "svg", "png")
         assert all((tmp_path / f"{name}.{kind}").stat().st_size for kind in kinds)
     again = run("sachs", "--scale", "smoke", "--out", tmp_path)
-    assert "(0 run now, 10 were there)" in again.output
+    assert "(0 run now, 10 already there)" in again.output
 
 
 def test_the_list_names_all_with_setting_and_time():
@@ -62,7 +62,7 @@ def test_some_methods_and_a_time_limit(tmp_path):
     arguments = ("sachs", "--scale", "smoke", "--methods", "varsort,NPVar", "--n-jobs", 1, "--out", tmp_path)
     result = run(*arguments, "--max-seconds", 0.001)
     assert result.exit_code == 0
-    assert "2 cells: 0 done, 2 timeout, 0 error (2 run now, 0 were there)" in result.output
+    assert "2 cells: 0 done, 2 timeout, 0 error (2 run now, 0 already there)" in result.output
     assert "none of 1 finished" in (tmp_path / "sachs.md").read_text()
     # More time: they are run again, and the rows of before no longer count.
     result = run(*arguments, "--max-seconds", 0, "--quiet")
@@ -74,7 +74,7 @@ def test_some_methods_and_a_time_limit(tmp_path):
     stored = (tmp_path / "rows.jsonl").read_text()
     (tmp_path / "rows.jsonl").write_text(stored.replace(f'"heterodag": "{__version__}"', '"heterodag": "0.0.9"'))
     result = run(*arguments)
-    assert "2 cells: 2 done, 0 timeout, 0 error (0 run now, 2 were there)" in result.output
+    assert "2 cells: 2 done, 0 timeout, 0 error (0 run now, 2 already there)" in result.output
     assert f"Some rows were made by heterodag 0.0.9 and count as they are; this is {__version__}." in result.output
     assert (tmp_path / "sachs.md").read_text().endswith("Rows made by heterodag 0.0.9.\n")
 

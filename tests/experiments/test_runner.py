@@ -165,7 +165,7 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted(tmp_path):
     assert again.returncode == 0
     assert "1 line of the store held no row" in err
     kept = len(before.splitlines()) - 1
-    assert f"{kept} were there" in out
+    assert f"{kept} already there" in out
     first, second = RowStore(whole), RowStore(broken)
     assert second.broken == 0
     assert without_times(first.rows()) == without_times(second.rows())
@@ -183,7 +183,7 @@ def test_an_interrupt_ends_with_how_to_go_on(tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip().endswith("give the same command again to go on.")
+    assert err.strip().endswith("give the same command again to continue.")
     assert len(err.strip().splitlines()) == 1
 
 

@@ -111,6 +111,39 @@ def test_a_graph_with_mixed_up_names_is_red():
     assert len(check.changes) == 5
 
 
+def chance(check):
+    return next(finding for finding in check.findings if finding.topic == "chance")
+
+
+def test_the_true_graph_of_the_worked_example_is_not_called_chance():
+    """Four columns; the arrow from severity to dose is linear and Gaussian, so its turned twin is as good: p = 2/24."""
+    rng = np.random.default_rng(1)
+    severity = rng.normal(size=1000)
+    dose = 2.0 + 0.8 * severity + 0.5 * rng.normal(size=1000)
+    value = 10.0 + severity - 1.5 * dose + np.exp(-0.5 + 0.3 * dose) * rng.normal(size=1000)
+    X = np.column_stack([severity, dose, value, 5.0 + 0.5 * value + rng.normal(size=1000)])
+    graph = np.zeros((4, 4))
+    graph[[0, 0, 1, 2], [1, 2, 2, 3]] = 1
+    check = check_graph(graph, X, learn=False)
+    assert check.pvalue <= 2 / 24 + 1e-9
+    assert chance(check).severity == "green"
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_few_variables_are_never_called_chance(d):
+    """At most 24 shuffles: a right graph gets green, a graph with mixed-up names amber at worst, never red."""
+    right, wrong = [], []
+    for seed in range(8):
+        mechanism = "straight" if seed % 2 else "curved"
+        data = simulate(300, d, graph="SF", mechanism=mechanism, spread="constant", random_state=600 + seed)
+        right.append(chance(check_graph(data.adjacency, data.X, learn=False)))
+        wrong.append(chance(check_graph(np.roll(data.adjacency, 1, axis=(0, 1)), data.X, learn=False)))
+    assert {finding.severity for finding in wrong} <= {"green", "amber"}
+    assert [finding.severity for finding in right].count("green") >= 7
+    if d == 4:
+        assert "amber" in {finding.severity for finding in wrong}
+
+
 def test_a_graph_without_edges_is_checked_too():
     X = np.random.default_rng(5).normal(size=(200, 3))
     check = check_graph(np.zeros((3, 3)), X, learn=False, n_shuffles=19)
@@ -118,7 +151,7 @@ def test_a_graph_without_edges_is_checked_too():
     assert check.pvalue == 1.0
     assert check.edges.empty
     assert "edges" not in severities(check)
-    assert "too few different graphs" in str(check.findings)
+    assert "too few clearly different graphs" in str(check.findings)
 
 
 def test_the_answer_does_not_depend_on_units_and_column_order(right, data):
@@ -227,7 +260,7 @@ def test_a_check_without_time_for_shuffles_says_so(monkeypatch, data):
     monkeypatch.setattr(check, "shuffled", too_late)
     found = check_graph(data.adjacency, data.X, learn=False)
     assert np.isnan(found.pvalue)
-    assert "The time was over before shuffled names could be compared." in str(found.findings)
+    assert "Time ran out before shuffled names could be compared." in str(found.findings)
 
 
 @pytest.mark.parametrize(

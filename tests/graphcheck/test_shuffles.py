@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from heterodag.graphcheck.shuffles import shuffled
+from heterodag.graphcheck.shuffles import same_independences, shuffled
 
 LABELS = ["a", "b", "c", "d", "e", "f", "g"]
 
@@ -56,6 +56,17 @@ def test_few_variables_get_every_shuffle_once():
     assert found.pvalue == pytest.approx(np.mean(by_hand <= own))
     assert found.same == 1
     assert found.smallest == pytest.approx(1 / 24)
+    assert found.alike == 2  # the chain, and the chain backwards
+    assert found.surely_smallest == pytest.approx(2 / 24)
+
+
+def test_markov_equivalent_graphs_are_recognised():
+    collider = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=np.int8)
+    assert same_independences(chain(3), chain(3)[::-1, ::-1])
+    assert not same_independences(collider, collider.T)
+    shielded = np.triu(np.ones((3, 3), dtype=np.int8), 1)
+    assert same_independences(shielded, shielded.T)  # all three pairs have an edge: no collider
+    assert not same_independences(chain(3), shielded)
 
 
 @pytest.mark.parametrize("d", [3, 6])

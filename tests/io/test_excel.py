@@ -87,7 +87,7 @@ BAD = {
     "no header": ([[1, 2], [3, 4]], {}, ["no header row", "--no-header"]),
     "a title above": ([["Table 1"], ["a", "b", "c"], [1, 2, 3]], {}, ["names 1 of 3 columns", "delete titles"]),
     "merged names": ([["dose", None, "b"], [1, 2, 3]], {"merge": "A1:B1"}, ["Column 2", "no name", "merged cells"]),
-    "repeated": ([["a", "a"], [1, 2]], {}, ["'a' stands more than once"]),
+    "repeated": ([["a", "a"], [1, 2]], {}, ["'a' appears more than once"]),
     "dates": ([["a", "day"], [1, datetime.datetime(2020, 1, 1)]], {}, ["'day'", "2020-01-01", "not numeric"]),
     "a date among numbers": ([["a"], [1], [datetime.datetime(2020, 1, 1)]], {}, ["2020-01-01", "data row 2"]),
     "times": ([["a", "t"], [1, datetime.time(12)]], {}, ["'t' ('12:00:00'", "not numeric"]),

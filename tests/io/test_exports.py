@@ -287,7 +287,7 @@ BAD_GRAPHS = {
     "oblong.csv": ("a,b\n0,1\n0,0\n0,0\n", "2 names and 3 rows"),
     "two.csv": ("a,b\n0,2\n0,0\n", "holds '2'"),
     "loop.csv": ("a,b\n1,0\n0,0\n", "'a' causes itself"),
-    "repeated.csv": ("a,a\n0,0\n0,0\n", "'a' stands more than once"),
+    "repeated.csv": ("a,a\n0,0\n0,0\n", "'a' appears more than once"),
     "rows.csv": (",a,b\nx,0,1\ny,0,0\n", "row names"),
     "short.csv": ("cause,effect\na\n", "too few fields"),
     "none.csv": ("cause,effect\n", "names no variables"),

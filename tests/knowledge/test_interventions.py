@@ -204,7 +204,7 @@ def test_a_condition_that_stands_twice_in_the_file_is_refused(tmp_path):
     """The JSON parser would keep the last and lose the first without a word."""
     path = tmp_path / "targets.json"
     path.write_text('{"drug": "x0", "drug": "x1"}', encoding="utf-8")
-    with pytest.raises(HeterodagError, match="the key 'drug' stands more than once"):
+    with pytest.raises(HeterodagError, match="the key 'drug' appears more than once"):
         Interventions.from_json(["drug"], path)
 
 

@@ -226,7 +226,7 @@ def test_rows_with_gaps_are_left_out_of_the_fit_on_request(table):
     [
         (lambda s: s.sample(0), "`n` must be a whole number of at least 1"),
         (lambda s: s.sample_do({"d": 1.0}, 5), "name columns of the table"),
-        (lambda s: s.sample_do({"a": 1.0, 0: 2.0}, 5), "'a' stands twice"),
+        (lambda s: s.sample_do({"a": 1.0, 0: 2.0}, 5), "'a' appears twice"),
         (lambda s: s.sample_do({"a": "high"}, 5), "`do` must give a number"),
         (lambda s: s.sample_do({"a": np.nan}, 5), "`do` must give a number"),
         (lambda s: s.sample_do({"a": [1.0, 2.0]}, 5), "5 values for 5 rows"),

@@ -139,6 +139,6 @@ def running_finding(names: Sequence[str]) -> Finding:
 def identifier_finding(names: Sequence[str]) -> Finding:
     """Say that columns look like identifiers or ranks."""
     hold = verb(names, "holds", "hold")
-    sentence = f"{columns(names)} {hold} whole numbers of which none comes twice, like identifiers or ranks."
+    sentence = f"{columns(names)} {hold} whole numbers, none of them twice, like identifiers or ranks."
     remedy = "Leave identifiers out; use measured values in place of ranks."
     return Finding("amber", "columns", "identifier", sentence, remedy, tuple(names))

@@ -37,7 +37,7 @@ class Finding:
     columns : tuple of str
         Names of the columns it is about.
     rows : tuple of int
-        Positions of the rows it is about; the first row is 0.
+        Positions of the rows it is about; rows are counted from 0.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def extreme_findings(tails: Sequence[Tail | None], X: Array, labels: Sequence[st
     ]
     count = sum(len(some.rows) for some in found)
     lie = "1 value lies" if count == 1 else f"{count} values lie"
-    sentence = f"{lie} far outside: {joined(cells, _LISTED)}; the first row is 0."
+    sentence = f"{lie} far outside: {joined(cells, _LISTED)}; rows are counted from 0."
     remedy = "Look at these cells: correct what was mistyped or has another unit, or leave the rows out."
     severity = "red" if found[0].ratio >= RED else "amber"
     rows = sorted({int(at[row]) for some in found for row in some.rows})[:_KEPT]
@@ -128,7 +128,7 @@ def _farthest(tails: Sequence[Tail | None], labels: Sequence[str], at: Index) ->
         return Finding("green", "values", "extreme-values", "No value lies far outside.")
     distance, j, row = max(known)
     sentence = (
-        f"No value lies far outside alone; the farthest is {distance:.3g} robust standard deviations from the median "
-        f"('{labels[j]}' in row {row}; the first row is 0)."
+        f"No single value lies far outside; the farthest is {distance:.3g} robust standard deviations from the median "
+        f"('{labels[j]}' in row {row}; rows are counted from 0)."
     )
     return Finding("green", "values", "extreme-values", sentence)

@@ -35,7 +35,12 @@ def row_findings(
     """
     if n < FEWEST:
         return [
-            Finding("green", "rows", "autocorrelation", f"{n} rows are too few to see whether rows depend on rows.")
+            Finding(
+                "green",
+                "rows",
+                "autocorrelation",
+                f"{n} rows are too few to tell whether rows depend on each other.",
+            )
         ]
     of = replace(of, ranks=of.ranks.copy(), telling=of.telling.copy())
     of.telling[list(in_order)] = False
@@ -53,7 +58,7 @@ def row_findings(
         sentence = (
             f"Neighbouring rows are not alike (largest correlation with the row before: {np.abs(r).max():.2f})."
         )
-        remedy = "Units whose rows lie scattered over the table cannot be seen."
+        remedy = "Repeated measurements that are scattered over the table cannot be detected."
         findings.append(Finding("green", "rows", "autocorrelation", sentence, remedy))
     return findings
 

@@ -54,7 +54,7 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     -------
     Findings
         Green: fine. Amber: read the result with care. Red: the result may well mean nothing until the remedy was
-        tried. `rows` are positions in `X`, the first row is 0.
+        tried. `rows` are positions in `X`, counted from 0.
 
     Examples
     --------

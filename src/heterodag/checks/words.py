@@ -27,7 +27,7 @@ def columns(names: Sequence[str]) -> str:
 
 def rows(positions: Sequence[int]) -> str:
     """Return ``row 7`` or ``rows 7, 8 and 9``; positions count from 0."""
-    return f"row{'' if len(positions) == 1 else 's'} {joined([str(p) for p in positions])} (the first row is 0)"
+    return f"row{'' if len(positions) == 1 else 's'} {joined([str(p) for p in positions])} (rows are counted from 0)"
 
 
 def verb(names: Sequence[object], one: str, many: str) -> str:

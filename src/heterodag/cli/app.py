@@ -198,7 +198,8 @@ def whatif(
         list[str] | None, typer.Option("--shift", metavar="NAME=AMOUNT", help="A variable to shift; may be repeated.")
     ] = None,
     on: Annotated[
-        list[str] | None, typer.Option("--on", metavar="NAME", help="What to look at; else all that is reached.")
+        list[str] | None,
+        typer.Option("--on", metavar="NAME", help="Variable to look at. [default: all that the change reaches]"),
     ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     n: Annotated[int, typer.Option("--n", help="Simulated rows.")] = 10_000,

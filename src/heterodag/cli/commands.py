@@ -119,9 +119,9 @@ def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> 
     if dropped := split_names(reading.drop):
         asked.append(f"Left out, as asked: {', '.join(dropped)}.")
     if reading.index_column is not None:
-        asked.append(f"Column {reading.index_column} names the rows and is no variable.")
+        asked.append(f"Column {reading.index_column} names the rows and is not a variable.")
     if conditions is not None:
-        asked.append(f"Column {conditions} says which condition a row is of and is no variable.")
+        asked.append(f"Column {conditions} says which condition a row belongs to and is not a variable.")
     lost = [Finding("amber", LEFT_OUT, "left out", sentence) for sentence in said]
     return lost + [Finding("green", LEFT_OUT, "as asked", sentence) for sentence in asked]
 

@@ -20,7 +20,7 @@ def path_option(text: str, **options: Any) -> Any:
     return typer.Option(help=text, parser=named_path, metavar="PATH", **options)
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that heterodag did not write.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "--n-jobs", help="Processes to use; -1 for all cores.")]
@@ -33,7 +33,9 @@ Form = Annotated[
 Noise = Annotated[
     str | None, typer.Option(help="Normal noise or a fitted density: auto, gaussian, flexible. [default: auto]")
 ]
-Tolerance = Annotated[float | None, typer.Option(help="Scores this close are placed together. [default: 0.0001]")]
+Tolerance = Annotated[
+    float | None, typer.Option(help="Variables with scores this close are placed together. [default: 0.0001]")
+]
 Refine = Annotated[
     bool | None,
     typer.Option("--refine/--no-refine", help="Improve the order by likelihood, or not. [default: --refine]"),
@@ -59,7 +61,7 @@ Knowledge = Annotated[
 ]
 Conditions = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="A column of the table: which experimental condition a row is of."),
+    typer.Option(metavar="COLUMN", help="A column of the table: which experimental condition a row belongs to."),
 ]
 Targets = Annotated[
     Path | None,

@@ -37,7 +37,7 @@ class Reading:
     """The options that say how a table is to be read; the names are those of `heterodag.io.tables.read_table`."""
 
     delimiter: Annotated[
-        str | None, typer.Option(help="One character, or comma, tab, semicolon, pipe, space; else found out.")
+        str | None, typer.Option(help="One character, or comma, tab, semicolon, pipe, space; detected if not given.")
     ] = None
     decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = "."
     encoding: Annotated[str | None, typer.Option(help="Encoding of the file, if not UTF-8.")] = None

@@ -71,7 +71,7 @@ def reproduce(
         }
         stored = f"{len(RowStore(out).rows(cells.values()))} of {len(cells)}"
         raise KeyboardInterrupt(
-            f"Interrupted; {stored} cells are finished and kept in {out}: give the same command again to go on."
+            f"Interrupted; {stored} cells are finished and kept in {out}: give the same command again to continue."
         ) from None
     with screen.busy("Writing tables and figures"):
         store = RowStore(out)  # also rows of methods that were not asked for now are shown
@@ -87,7 +87,7 @@ def _say_outcome(screen: Screen, outcome: Outcome, out: Path, written: list[Path
         )
     there = len(outcome.rows) - len(outcome.new)
     ends = f"{outcome.count('done')} done, {outcome.count('timeout')} timeout, {outcome.count('error')} error"
-    screen.say(f"{len(outcome.cells)} cells: {ends} ({len(outcome.new)} run now, {there} were there).")
+    screen.say(f"{len(outcome.cells)} cells: {ends} ({len(outcome.new)} run now, {there} already there).")
     others = [version for version in versions(outcome.rows) if version != __version__]
     if others:
         screen.say(

@@ -22,7 +22,7 @@ class Screen:
     Parameters
     ----------
     quiet : bool
-        Print nothing but errors.
+        Print only errors.
     debug : bool
         Print tracebacks, and warnings of every kind.
     """

@@ -20,7 +20,7 @@ __all__ = ["Dataset", "load_sachs"]
 
 DESCRIPTION = """\
 Single-cell flow cytometry of 11 phosphorylated proteins and phospholipids in human T cells: 853 cells, the
-observational condition (cd3/cd28) alone, raw fluorescence (results on logarithms differ much).
+observational condition (cd3/cd28) alone, raw fluorescence (results on logarithms differ a lot).
 Source: Sachs, Perez, Pe'er, Lauffenburger and Nolan, "Causal protein-signaling networks derived from
 multiparameter single-cell data", Science 308:523 (2005). The rows equal the first 853 of
 cyto_full_data.csv in cdt 0.6.0. Graph: the 17-edge consensus network, acyclic, as in sachs.bif of pgmpy

@@ -42,8 +42,29 @@ def doubts(
         no_spread = _no_spread(scores, scores.fits(keys))
     except OutOfTime:  # what was fitted while there was time does not tell
         no_spread = None
-    found = [not_normal(plausibility, len(keys)), no_spread, _tied(order, adjacency, labels)]
+    found = [_not_described(scores, adjacency, labels, plausibility), no_spread, _tied(order, adjacency, labels)]
     return [finding for finding in found if finding is not None]
+
+
+def doubts_of_curves(
+    scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], plausibility: Plausibility | None
+) -> list[Finding]:
+    """Return what speaks against fixed models with curves; the other signs are of lines."""
+    finding = _not_described(scores, adjacency, labels, plausibility)
+    return [] if finding is None else [finding]
+
+
+def _not_described(
+    scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], plausibility: Plausibility | None
+) -> Finding | None:
+    """Return which variables the fixed model does not describe; if it is all of them by far, only that."""
+    far = not_normal(plausibility, len(scores.targets))
+    if far is not None:
+        return far
+    try:
+        return misfits(scores, adjacency, labels, "The model does not describe")
+    except OutOfTime:
+        return None
 
 
 def not_normal(plausibility: Plausibility | None, d: int) -> Finding | None:
@@ -109,22 +130,24 @@ def doubts_of_mechanisms(
     scores: LocalScores, adjacency: Adjacency, undecided: Adjacency | None, labels: Sequence[str]
 ) -> list[Finding]:
     """Return what remains to be said where mechanisms compete: variables that none fits, and arrows that are open."""
-    keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
-    wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
-    found = []
-    if wrong:
-        severity = "red" if len(wrong) > MOSTLY * len(keys) else "amber"
-        listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (
-            f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        )
-        found.append(Finding(
-            severity, FIT, "misfit",
-            f"No mechanism fits {listed}: what is left over still depends on the causes or on nothing that a density "
-            "describes.",
-            "Edges into these variables may mean little; a cause may be missing from the table.", tuple(wrong),
-        ))  # fmt: skip
+    finding = misfits(scores, adjacency, labels, "No mechanism fits")
+    found = [] if finding is None else [finding]
     d = len(adjacency) if undecided is None else len(undecided)  # columns beyond stand for conditions
     return found + ([] if undecided is None else open_edges(adjacency[:d, :d], undecided))
+
+
+def misfits(scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], verdict: str) -> Finding | None:
+    """Return which variables their models do not describe, if there are some."""
+    keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
+    wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
+    if not wrong:
+        return None
+    listed = ", ".join(f"'{name}'" for name in wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+    return Finding(
+        "red" if len(wrong) > MOSTLY * len(keys) else "amber", FIT, "misfit",
+        f"{verdict} {listed}: the residuals still depend on the causes, or do not follow the fitted noise.",
+        "Edges into these variables may mean little; a cause may be missing from the table.", tuple(wrong),
+    )  # fmt: skip
 
 
 def open_edges(adjacency: Adjacency, undecided: Adjacency) -> list[Finding]:

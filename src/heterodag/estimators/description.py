@@ -9,7 +9,7 @@ import numpy as np
 from heterodag.checks.findings import Finding
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency
-from heterodag.estimators.assumptions import doubts, doubts_of_mechanisms, not_normal
+from heterodag.estimators.assumptions import doubts, doubts_of_curves, doubts_of_mechanisms, not_normal
 from heterodag.independence.recover import DAGResult
 from heterodag.io.exports import STRENGTHS
 from heterodag.io.inputs import column_labels
@@ -97,8 +97,10 @@ def fit_findings(
     labels = column_labels(scores.d, study.names)
     if settings.compete:
         return doubts_of_mechanisms(scores.sample(LEVELS[0]), graph.adjacency, undecided, labels)
-    if settings.parametrization != "linear":  # the other signs are of lines
+    if settings.parametrization == "mlp":  # networks take too long to fit once more on fewer rows
         return [finding for finding in [not_normal(plausibility, scores.d)] if finding is not None]
+    if settings.parametrization != "linear":
+        return doubts_of_curves(scores.sample(LEVELS[0]), graph.adjacency, labels, plausibility)
     few = scores.sample(LEVELS[1])
     if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
         plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})

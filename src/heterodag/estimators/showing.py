@@ -37,8 +37,8 @@ def model_trust(model: Any) -> Findings:
         clean[LEFT_OUT] = f"Nothing was left out: {used}."
     if hasattr(model, "fit_findings_"):
         clean[FIT] = "No sign that the model describes some variable badly."
-        if not model._order_settings().scores.compete:  # fixed models are judged as a whole
-            clean[FIT] = "Residuals are not far from normal everywhere; single variables were not checked."
+        if model._order_settings().scores.parametrization == "mlp":  # networks are judged as a whole
+            clean[FIT] = "Not all residuals are far from normal; single variables were not checked."
     if hasattr(model, "open_"):
         if not any(item.check == "open" for item in found):  # fits of fixed models do not warn of them
             found += open_edges(model.adjacency_, model.open_)

@@ -16,6 +16,8 @@ TITLE = "What the table says about the graph"
 #: Up to the first p-value (or the smallest possible one) a graph is better than chance; beyond the second it may as well be
 #: chance.
 BETTER, CHANCE = 0.01, 0.05
+#: If p-values cannot get below this, a single other graph that is as good takes p beyond CHANCE: too few to call it red.
+COARSE = CHANCE / 2
 #: A graph should explain the first share of what the learned graph does; below the second it is red, as are more than half
 #: of the variables not described. Conventions, not chosen by measurement; docs/check-graph.md shows what they lead to.
 MOST, HALF = 0.9, 0.5
@@ -93,7 +95,7 @@ def _variables(variables: pd.DataFrame) -> Finding:
     if not wrong:
         return Finding(
             "green", "variables", "misfit",
-            f"A mechanism describes {_each(total, 'variable')}: what is left over does not depend on the causes.",
+            f"A mechanism describes {_each(total, 'variable')}: the residuals do not depend on the causes.",
         )  # fmt: skip
     shown = ", ".join(f"'{name}'" for name in wrong[:_SHOWN]) + _more(len(wrong))
     return Finding(
@@ -110,12 +112,12 @@ def _pairs(pairs: pd.DataFrame) -> Finding | None:
     if not len(joined):
         return Finding(
             "green", "hidden causes", "residuals",
-            f"What is left over of different variables is independent, in {_each(total, 'pair')}.",
+            f"The residuals of different variables are independent, in {_each(total, 'pair')}.",
         )  # fmt: skip
     some = [f"'{a}' and '{b}'" for a, b in zip(joined["first"], joined["second"], strict=True)]
     return Finding(
         "amber", "hidden causes", "residuals",
-        f"What is left over of different variables depends on each other in {_part(joined, total, 'pair')}: "
+        f"The residuals of different variables depend on each other in {_part(joined, total, 'pair')}: "
         f"{'; '.join(some[:_SHOWN])}{_more(len(joined))}.",
         "An edge between them may be missing or the wrong way round, or they have a common cause outside the table.",
         tuple(dict.fromkeys([*joined["first"], *joined["second"]])),
@@ -159,13 +161,8 @@ def _chance(shuffles: Shuffles | None, asked: bool) -> Finding | None:
         if not asked:
             return None
         return Finding(
-            "amber", "chance", "shuffles", "The time was over before shuffled names could be compared.",
+            "amber", "chance", "shuffles", "Time ran out before shuffled names could be compared.",
             "Give more time, or ask for fewer shuffles.",
-        )  # fmt: skip
-    if shuffles.smallest > CHANCE:
-        return Finding(
-            "green", "chance", "shuffles",
-            "Shuffled names cannot tell whether the graph is better than chance: too few different graphs come out.",
         )  # fmt: skip
     p, number = shuffles.pvalue, len(shuffles.scores)
     worse = f"{number - shuffles.as_good} of {number - shuffles.every} graphs with shuffled names"
@@ -174,10 +171,21 @@ def _chance(shuffles: Shuffles | None, asked: bool) -> Finding | None:
             "green" if p <= max(BETTER, shuffles.smallest) else "amber", "chance", "shuffles",
             f"The graph is better than chance: {worse} explain the table worse (p = {p:.2g}).",
         )  # fmt: skip
+    if shuffles.surely_smallest > COARSE:
+        return _too_few(shuffles, worse)
     return Finding(
         "red", "chance", "shuffles",
         f"The graph is no better than chance: only {worse} explain the table worse (p = {p:.2g}).",
-        "Look whether names, or causes and effects, were mixed up.",
+        "Check whether names, or causes and effects, were mixed up.",
+    )  # fmt: skip
+
+
+def _too_few(shuffles: Shuffles, worse: str) -> Finding:
+    """Return what to say where p-values cannot get small: nothing against the graph unless other graphs are better."""
+    return Finding(
+        "green" if shuffles.pvalue <= shuffles.surely_smallest else "amber", "chance", "shuffles",
+        "There are too few clearly different graphs to tell whether this one is better than chance: "
+        f"{worse} explain the table worse (p = {shuffles.pvalue:.2g}).",
     )  # fmt: skip
 
 

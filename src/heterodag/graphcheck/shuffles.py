@@ -2,17 +2,19 @@
 
 If the names stand at random in the drawing, all shuffles are as likely as the graph itself, and the share of them that
 score at least as well is an exact p-value (a permutation test). A shuffle can return the very same graph (a graph without
-edges does so always); it scores as well, and counts.
+edges does so always), or one that implies the same independences, which some tables cannot tell from it. Both limit how
+small the p-value can get, and with few variables they are a large share of all shuffles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from math import factorial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heterodag.core.gaussian import Array, Index
 from heterodag.core.graph import Adjacency
@@ -30,6 +32,7 @@ class Shuffles:
     empty : score of the graph without edges.
     scores : scores of the shuffled graphs.
     same : how many shuffles gave back the same graph.
+    alike : how many gave back a graph with the same independences (Markov-equivalent), the same graph included.
     every : whether these are all possible shuffles, each once, so that the p-value has no chance in it.
     rows : rows that were used.
     """
@@ -38,6 +41,7 @@ class Shuffles:
     empty: float
     scores: Array
     same: int
+    alike: int
     every: bool
     rows: int
 
@@ -49,12 +53,20 @@ class Shuffles:
     @property
     def pvalue(self) -> float:
         """Share of shuffles that are at least as good; the graph itself counts as one unless it is among them."""
-        return self.as_good / len(self.scores) if self.every else (1 + self.as_good) / (1 + len(self.scores))
+        return self._share(self.as_good)
 
     @property
     def smallest(self) -> float:
-        """The smallest p-value that this graph could have got."""
-        return self.same / len(self.scores) if self.every else (1 + self.same) / (1 + len(self.scores))
+        """The smallest p-value that this graph could have got in any table."""
+        return self._share(self.same)
+
+    @property
+    def surely_smallest(self) -> float:
+        """The smallest p-value that a true graph can get even in a table that tells only independences."""
+        return self._share(self.alike)
+
+    def _share(self, number: int) -> float:
+        return number / len(self.scores) if self.every else (1 + number) / (1 + len(self.scores))
 
 
 def shuffled(
@@ -70,7 +82,8 @@ def shuffled(
     graphs = [_renamed(adjacency, ranked, order) for order in orders]
     own, empty, *others = graph.totals([adjacency, np.zeros_like(adjacency), *graphs], Effort.SEARCH)
     same = sum(np.array_equal(other, adjacency) for other in graphs)
-    return Shuffles(own, empty, np.array(others), same, every, graph.scores.n_rows)
+    alike = sum(same_independences(other, adjacency) for other in graphs)
+    return Shuffles(own, empty, np.array(others), same, alike, every, graph.scores.n_rows)
 
 
 def _renamed(adjacency: Adjacency, ranked: Index, order: Index) -> Adjacency:
@@ -78,3 +91,23 @@ def _renamed(adjacency: Adjacency, ranked: Index, order: Index) -> Adjacency:
     place = np.empty(len(order), dtype=np.intp)
     place[ranked] = ranked[order]
     return adjacency[np.ix_(place, place)]
+
+
+def same_independences(one: Adjacency, other: Adjacency) -> bool:
+    """Return whether two DAGs imply the same independences: the same adjacent pairs, and the same colliders."""
+    pairs = _pairs(one)
+    return bool(np.array_equal(pairs, _pairs(other))) and _colliders(one, pairs) == _colliders(other, pairs)
+
+
+def _pairs(adjacency: Adjacency) -> NDArray[np.bool_]:
+    return (adjacency | adjacency.T).astype(bool)
+
+
+def _colliders(adjacency: Adjacency, pairs: NDArray[np.bool_]) -> set[tuple[int, int, int]]:
+    """Return all a -> c <- b without an edge between a and b."""
+    return {
+        (a, b, c)
+        for c in range(len(adjacency))
+        for a, b in combinations(np.flatnonzero(adjacency[:, c]).tolist(), 2)
+        if not pairs[a, b]
+    }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 #: Numbers with a mark between thousands, which may be a blank of any width; some look like numbers with a decimal comma.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:[,.'\s]\d{3})+(?:[.,]\d+)?")
+_HUGE = re.compile(r"[+-]?\d{309,}")
 _LISTED = 5
 
 
@@ -36,6 +37,10 @@ def to_number(column: pd.Series) -> pd.Series:
         numbers = pd.to_numeric(column, errors="coerce")
     except OverflowError:  # whole numbers have no largest value in Python, floats have one
         numbers = pd.to_numeric(column.map(_within_floats), errors="coerce")
+    if (
+        lost := numbers.isna() & column.notna()
+    ).any():  # old versions of pandas take text of 309 digits for no number
+        numbers = numbers.where(~lost, column[lost].map(_huge))
     whole = types.is_signed_integer_dtype(numbers) and not numbers.isna().any()
     return numbers.astype("int64" if whole else "float64")
 
@@ -44,6 +49,10 @@ def _within_floats(cell: object) -> object:
     if isinstance(cell, int) and abs(cell) > sys.float_info.max:
         return math.inf if cell > 0 else -math.inf
     return cell
+
+
+def _huge(cell: object) -> float:
+    return float(cell) if isinstance(cell, str) and _HUGE.fullmatch(cell.strip()) else math.nan
 
 
 def not_numeric(frame: pd.DataFrame, converted: dict[str, pd.Series]) -> dict[str, tuple[str, int]]:
@@ -87,7 +96,7 @@ def _kind_of_text(examples: dict[str, str]) -> str:
                 "written with a comma; pass --decimal , if it is a decimal comma, or take it out if it stands between "
                 "thousands"
             )
-        return "written with marks between thousands; take them out"
+        return "written with thousands separators; remove them"
     if commas:
         return f"written with a decimal comma; pass --decimal , to read {them}"
     drop = ",".join(examples) if len(examples) <= _LISTED else "NAME,NAME"

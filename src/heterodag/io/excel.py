@@ -133,5 +133,7 @@ def _names(source: Source, title: str, first: Row, header: bool | None) -> list[
     names = [f"Unnamed: {k}" if cell is None else str(cell) for k, cell in enumerate(first)]
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise DataError(f"Column name '{repeated[0]}' stands more than once in the header of '{source}'; rename one.")
+        raise DataError(
+            f"Column name '{repeated[0]}' appears more than once in the header of '{source}'; rename one."
+        )
     return names

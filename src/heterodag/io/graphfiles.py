@@ -253,7 +253,7 @@ def _check_names(path: Path, names: list[str]) -> None:
         raise DataError(f"File '{path}' names no variables; compare it with a file that does, such as graph.json.")
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise DataError(f"Variable '{repeated[0]}' stands more than once in '{path}'; names must be unique.")
+        raise DataError(f"Variable '{repeated[0]}' appears more than once in '{path}'; names must be unique.")
 
 
 def _frame(path: Path, adjacency: Any, names: list[str]) -> pd.DataFrame:

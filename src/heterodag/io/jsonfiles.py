@@ -68,7 +68,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a JSON key that stands twice: the parser would silently keep the last."""
     for key, times in Counter(key for key, _ in pairs).items():
         if times > 1:
-            raise ValueError(f"the key '{key}' stands more than once")
+            raise ValueError(f"the key '{key}' appears more than once")
     return dict(pairs)
 
 

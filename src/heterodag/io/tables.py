@@ -52,7 +52,7 @@ def read_table(
         A Parquet file (``.parquet``, ``.pq``) or an Excel file (``.xlsx``); anything else is delimited text, unpacked if
         the name ends in ``.gz``, ``.bz2`` or ``.xz``. ``-`` is standard input.
     delimiter : str, optional
-        One character, or ``comma``, ``tab``, ``semicolon``, ``pipe`` or ``space``; by default found out.
+        One character, or ``comma``, ``tab``, ``semicolon``, ``pipe`` or ``space``; by default detected.
     decimal : {".", ","}
         The decimal mark of a text file.
     encoding : str, optional

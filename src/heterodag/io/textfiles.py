@@ -78,7 +78,7 @@ def read_text(
     source : Source
         Where the bytes come from.
     delimiter : str, optional
-        One character or one of the names in `DELIMITERS`; by default found out from the first lines.
+        One character or one of the names in `DELIMITERS`; by default detected from the first lines.
     decimal : {".", ","}
         The decimal mark.
     encoding : str, optional
@@ -128,7 +128,7 @@ def text_format(
 
 
 def read_rows(path: Path) -> list[list[str]]:
-    """Return all cells of a small text file as they are written, delimiter and encoding found out."""
+    """Return all cells of a small text file as they are written, with delimiter and encoding detected."""
     source = open_source(path)
     encoding = encoding_of(source, None)
     with readable(source, encoding):
@@ -279,7 +279,7 @@ def _names(fmt: TextFormat, lines: list[str], header: bool | None) -> list[str]:
     repeated = [name for name, times in Counter(filter(None, cells)).items() if times > 1]
     if repeated:
         raise DataError(
-            f"Column name '{repeated[0]}' stands more than once in the header of '{fmt.source}'; rename one."
+            f"Column name '{repeated[0]}' appears more than once in the header of '{fmt.source}'; rename one."
         )
     return [cell or f"Unnamed: {k}" for k, cell in enumerate(cells)]
 

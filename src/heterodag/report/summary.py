@@ -59,7 +59,7 @@ def summary_sentences(
         said.append(f"The edge with the strongest evidence is {strongest}.")
     said += Directions(result.direction_nats, result.open).summary(len(edges))
     into, out = (np.asarray(result.adjacency.any(axis=axis)) for axis in (0, 1))
-    said += _named("Causes that nothing else in the table was found to influence", result, ~into & out)
+    said += _named("Causes for which no cause was found in the table", result, ~into & out)
     said += _named("Without any edge", result, ~into & ~out)
     if comparison is not None:
         counts = [sum(kind == wanted for kind in kinds.values()) for wanted in ("known", "turned", "new")]

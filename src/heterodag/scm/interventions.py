@@ -126,7 +126,7 @@ def read_actions(do: Mapping[Any, Any] | None, labels: Sequence[str]) -> Actions
     for column, what in do.items():
         index = column_index("do", column, labels)
         if index in actions:
-            raise ParameterError("do", f"intervene once on every column; '{labels[index]}' stands twice", column)
+            raise ParameterError("do", f"intervene once on every column; '{labels[index]}' appears twice", column)
         actions[index] = _intervention(what)
     return actions
 
