@@ -25,6 +25,8 @@ ONE_FILE = {
     "accuracy.md": ("accuracy", None),
     "refinement.md": ("refinement", None),
     "more-rows.md": ("more_rows", None),
+    "columns.md": ("columns", None),
+    "results/progress.md": ("progress", "progress"),
     "results/ablations.md": ("ablations", "ablations"),
 }
 OTHERS = [
