@@ -11,6 +11,8 @@ import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
+# Arrow's own allocator reserves more than it uses, which a limit on memory would count.
+os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
 
 import argparse
 import json
@@ -103,7 +105,7 @@ def cell(where, n, seed):
         adjacency = make(Path(folder), n, seed)
         command = [sys.executable, __file__, "one", "--folder", folder, "--where", where]
         limit = (lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))) if where == "disk" else None
-        found = subprocess.run(command, check=True, capture_output=True, text=True, preexec_fn=limit).stdout
+        found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, preexec_fn=limit).stdout
     row = json.loads(found.splitlines()[-1])
     estimate, order = np.array(row.pop("adjacency")), row.pop("order")
     from heterodag import metrics

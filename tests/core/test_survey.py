@@ -80,7 +80,7 @@ def test_gaps_are_found_with_their_place_and_left_out_of_everything(table):
     found = look_at(X)
     assert (found.n_rows, found.dropped) == (4998, 2)
     assert (found.gap.column, found.gap.row, found.gap.infinite, found.gap.rows) == (2, 1500, False, 2)
-    assert found.gap.label == "rows 1400 to 2099"
+    assert (found.gap.part.label, found.gap.within) == ("rows 1400 to 2099", 100)
     assert np.isfinite(found.sample).all()
     np.testing.assert_allclose(found.location, np.delete(X, [1500, 4000], axis=0).mean(axis=0), rtol=1e-10)
 
@@ -92,11 +92,19 @@ def test_infinite_values_are_named_before_missing_ones(table):
     assert (gap.column, gap.row, gap.infinite, gap.rows) == (1, 3000, True, 1)
 
 
+class Count:
+    def __init__(self, X):
+        self.rows = [len(X)]
+
+    def join(self, later):
+        self.rows += later.rows
+
+
 def test_stretches_and_looks_are_those_asked_for(table):
-    found = look_at(table, stretches=np.array([[650, 760], [4990, 5000]]), look=len)
+    found = look_at(table, stretches=np.array([[650, 760], [4990, 5000]]), look=Count)
     np.testing.assert_array_equal(found.stretches[0], table[650:760])
     np.testing.assert_array_equal(found.stretches[1], table[4990:])
-    assert sum(found.seen) == len(table)
+    assert found.seen.rows == [*[700] * 7, 100]
 
 
 def test_parts_have_a_bounded_size():

@@ -144,7 +144,7 @@ def test_labels_tell_file_row_group_and_rows():
         "file 'data.parquet', row group 0 (rows 150 to 299)",
         "file 'data.parquet', row group 1 (rows 300 to 449)",
     ]
-    assert row_place(parts[2], 7) == "row 307 of file 'data.parquet'"
+    assert row_place(parts[2], 7) == "row 307 of file 'data.parquet', row group 1"
     joined = open_table("data.parquet", rows_per_part=600).parts
     assert joined[0].label == "file 'data.parquet', row groups 0 to 1 (rows 0 to 599)"
     assert row_place(open_table(np.eye(6), rows_per_part=2).parts[1], 1) == "row 3"

@@ -8,7 +8,7 @@ after the pass): in heavy-tailed tables a few of them hold most of what there is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,11 @@ Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 
 @dataclass(frozen=True)
 class Gap:
-    """A missing or infinite value: in which column and part, at which row of the table, and how many such rows there are."""
+    """A missing or infinite value: its column, part and row there, its row in the table; and how many such rows there are."""
 
     column: int
-    label: str
+    part: Part
+    within: int
     row: int
     infinite: bool
     rows: int
@@ -52,7 +53,7 @@ class Survey:
     positions : where the rows of the sample stand in the table.
     far : (rows, d) rows far out that are not in the sample, the farthest first.
     stretches : neighbouring rows from the places that were asked for.
-    seen : what `look` returned for every part, in their order.
+    seen : what `look` found in all parts together.
     """
 
     n_rows: int
@@ -66,7 +67,7 @@ class Survey:
     positions: Index
     far: Array
     stretches: list[Array]
-    seen: list[Any]
+    seen: Any
 
     def table(self) -> Table:
         """Return the sample with the far rows behind it, standardised as the whole table is."""
@@ -132,25 +133,32 @@ def survey(
     stretches : (k, 2), optional
         Where stretches of neighbouring rows begin and end.
     look : callable, optional
-        Called with the rows of every part, for checks that need all of them.
+        Called with the rows of every part, for checks that need all of them. What it returns has a method `join`, which
+        takes what was found in the next part.
     """
     ends = np.cumsum([part.rows for part in parts])
     n, starts = int(ends[-1]), [0, *ends[:-1].tolist()]
     stretches = np.empty((0, 2), dtype=np.intp) if stretches is None else stretches
     plan = _Plan(stratified_rows(n, rows, rng), stretches, *_pilot(parts), look)
     looks: list[_Look] = []
+    seen: Any = None
     far, reach = np.empty((0, len(plan.location))), np.empty(0)
     for at in range(0, len(parts), _AT_ONCE):
         some = [(plan, part, start) for part, start in zip(parts, starts, strict=True)][at : at + _AT_ONCE]
         found: list[_Look] = run(_look, some)
-        looks += found
+        for one in found:
+            if seen is None:
+                seen = one.seen
+            else:
+                seen.join(one.seen)
+        looks += [replace(one, seen=None) for one in found]
         far, reach = (
             np.vstack([far, *(one.far for one in found)]),
             np.concatenate([reach, *(one.reach for one in found)]),
         )
         best = np.argsort(-reach, kind="stable")[:_MOST_FAR]
         far, reach = far[best], reach[best]
-    return _joined(looks, parts, starts, far)
+    return replace(_joined(looks, parts, starts, far), seen=seen)
 
 
 def _pilot(parts: Sequence[Part]) -> tuple[Array, Array]:
@@ -223,7 +231,7 @@ def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]
     return Survey(
         int(rows.sum()), sum(look.dropped for look in looks), _first_gap(looks, parts, starts), location, scale, low, high,
         np.vstack([look.sample for look in looks]), np.concatenate([look.positions for look in looks]), far[kept],
-        stretches, [look.seen for look in looks if look.seen is not None],
+        stretches, None,
     )  # fmt: skip
 
 
@@ -233,5 +241,5 @@ def _first_gap(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[i
     for look, part, start in zip(looks, parts, starts, strict=True):
         if look.spot is not None and (look.spot[2] or not infinite):
             row, column, unbounded = look.spot
-            return Gap(column, part.label, start + row, unbounded, infinite or sum(one.dropped for one in looks))
+            return Gap(column, part, row, start + row, unbounded, infinite or sum(one.dropped for one in looks))
     return None

@@ -26,7 +26,7 @@ from heterodag.estimators.targets import target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.io.inputs import named_rows
-from heterodag.io.opened import as_open_table
+from heterodag.io.opened import OpenTable, as_open_table
 from heterodag.knowledge import PriorKnowledge, Study, read_study
 from heterodag.ordering.causal_order import FoundOrder, OrderSettings, find_order, order_settings
 from heterodag.ordering.directions import OPEN_BELOW
@@ -292,6 +292,7 @@ class HOST(GraphEstimator):
         seed = seed_sequence(self.random_state)
         limit = renamed_time_limit(self.max_seconds, self.max_time)
         settings = self._order_settings()
+        X = X if (opened := as_open_table(X)) is None else opened
         with (
             remembered_warnings() as said,
             progress_bar("learning", enabled=bool(self.verbose)) as bar,
@@ -319,7 +320,7 @@ class HOST(GraphEstimator):
         self, X: Any, interventions: Any, settings: OrderSettings, seed: np.random.SeedSequence, work: Work
     ) -> Study:
         """Read the table; of one that is not in memory, look at all rows once, unless it is short."""
-        table = as_open_table(X)
+        table = X if isinstance(X, OpenTable) else None
         if table is not None and table.n_rows > CHOSEN_ON:
             check_supported(settings.scores, self.selection, interventions)
             rng = np.random.default_rng(0 if self.random_state is None else seed)

@@ -19,7 +19,7 @@ from heterodag.core.gaussian import Array
 from heterodag.core.survey import Gap, Map, Survey, survey
 from heterodag.errors import DataError, DataWarning, ParameterError, warn
 from heterodag.io.inputs import MISSING, check_constant, check_copies, check_shape
-from heterodag.io.opened import OpenTable
+from heterodag.io.opened import OpenTable, row_place
 from heterodag.knowledge import Study
 from heterodag.knowledge.prior import resolved
 from heterodag.scores.long import SAMPLE_ROWS
@@ -49,10 +49,10 @@ def read_long_study(
     if missing not in MISSING:
         raise ParameterError("missing", f"be one of {', '.join(map(repr, MISSING))}", missing)
     knowledge = resolved(prior_knowledge, labels, d)
-    starts = stretch_starts(n, d) if check else None
-    stretches = None if starts is None else np.column_stack([starts, starts + RUN])
+    starts = stretch_starts(n, d)
+    stretches = np.array([[0, n]]) if starts is None else np.column_stack([starts, starts + RUN])
     rows = max(1000, min(SAMPLE_ROWS, _SAMPLE_FLOATS // d))
-    found = survey(table.parts, rows, rng, run, stretches, _pass if check else None)
+    found = survey(table.parts, rows, rng, run, *((stretches, _pass) if check else ()))
     _check_gaps(found, labels, missing)
     check_shape(found.sample)
     check_constant(found.low == found.high, labels)
@@ -63,11 +63,10 @@ def read_long_study(
 def long_findings(long: LongTable, labels: Sequence[str]) -> Findings:
     """Return what the check of a table finds in the sample, in stretches of neighbouring rows, and in all rows."""
     found = long.survey
-    passed = Passed(len(labels))
-    for later in found.seen:
-        passed.join(later)
     stretches = [rows[np.isfinite(rows).all(axis=1)] for rows in found.stretches]
-    return opened_findings(found.sample, stretches, found.n_rows, labels, positions=found.positions, passed=passed)
+    return opened_findings(
+        found.sample, stretches, found.n_rows, labels, positions=found.positions, passed=found.seen
+    )
 
 
 def _pass(X: Array) -> Passed:
@@ -80,7 +79,7 @@ def _check_gaps(found: Survey, labels: Sequence[str], missing: str) -> None:
     gap = found.gap
     if gap is None:
         return
-    where = f"column '{labels[gap.column]}' of row {gap.row} of the table ({gap.label})"
+    where = f"column '{labels[gap.column]}' of row {gap.row} of the table ({row_place(gap.part, gap.within)})"
     if gap.infinite:
         raise DataError(
             f"Infinite values (inf) in {_rows(gap)}, the first in {where}: they must be replaced or their rows dropped."

@@ -296,7 +296,7 @@ def needs_opening(path: str | Path) -> bool:
 def row_place(part: Part, position: int) -> str:
     """Return where a row of a part is, as a message names it; the first row of the part is 0."""
     if isinstance(part, ParquetPart):
-        return f"row {part.first + position} of {part.place}"
+        return part.row_place(position)
     if isinstance(part, ArrayPart):
         return f"row {part.start + position}"
     return f"row {position} of {part.label}"

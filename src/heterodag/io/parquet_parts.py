@@ -57,6 +57,20 @@ class ParquetPart:
         several = f"row groups {self.groups[0]} to {self.groups[-1]}"
         return f"{self.place}, {several if len(self.groups) > 1 else f'row group {self.groups[0]}'} ({rows})"
 
+    def row_place(self, position: int) -> str:
+        """Return where a row of the part is, as a message names it; the first row of the part is 0."""
+        place = f"row {self.first + position} of {self.place}"
+        if not self.tells_groups:
+            return place
+        from pyarrow.parquet import read_metadata
+
+        found, ends = read_metadata(self.path), 0
+        for group in self.groups:
+            ends += found.row_group(group).num_rows
+            if self.start + position < ends:
+                break
+        return f"{place}, row group {group}"
+
     def read(self) -> Array:
         """Return the numbers (rows, d); missing values are NaN."""
         with _readable(self):
