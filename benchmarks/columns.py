@@ -47,7 +47,8 @@ machine has two cores and was shared with other work, so the seconds on the cloc
 "Memory" is the peak of the main process; each worker has its own. "SHD" and "order" are {shd} and {order_divergence}, per
 true edge. With the level 0.001, d (d - 1) / 2000 edges are expected by chance: `correction="holm"` leaves these out."""
 GROWTH = """Processor time grows like the number of columns to the power {default:.1f} (default, up to {default_most:,}
-columns) and {quick:.1f} (quick, up to {quick_most:,}): a straight line through the logarithms."""
+columns) and {quick:.1f} (quick, up to {quick_most:,}): a straight line through the logarithms. On a terminal, the progress
+bar shows the time left; [how true that is](results/progress.md)."""
 MEMORY = """## Memory
 
 What a fit needs beyond the imports is, in bytes, at most about
