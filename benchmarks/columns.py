@@ -47,17 +47,19 @@ machine has two cores and was shared with other work, so the seconds on the cloc
 "Memory" is the peak of the main process; each worker has its own. "SHD" and "order" are {shd} and {order_divergence}, per
 true edge. With the level 0.001, d (d - 1) / 2000 edges are expected by chance: `correction="holm"` leaves these out."""
 GROWTH = """Processor time grows like the number of columns to the power {default:.1f} (default, up to {default_most:,}
-columns) and {quick:.1f} (quick, up to {quick_most:,}): a straight line through the logarithms."""
+columns) and {quick:.1f} (quick, up to {quick_most:,}): a straight line through the logarithms. On a terminal, the progress
+bar shows the time left; [how true that is](results/progress.md)."""
 MEMORY = """## Memory
 
 What a fit needs beyond the imports is, in bytes, at most about
 
 - 16 n d for the table and its standardised copy (the copy is kept up to 48 MB only);
-- 8 d^2 for each matrix of results, of which there are 13 to 15 (p-values, nats, evidence for directions, ten of strengths,
-  and mean and spread told apart in location-scale form), for the gains of the models chosen, and for copies on the way:
-  about 200 d^2 together;
+- 8 d^2 for each matrix of results, of which there are 13 to 15 (p-values, nats, evidence for directions, ten of
+  strengths, and mean and spread told apart in location-scale form), for the gains of the models chosen, and for copies on
+  the way: about 200 d^2 together;
 - 64 MB for basis columns of splines, in every process, and 32 MB for gains that are being computed;
-- the models fitted so far, about 2 KB each, some 100 per column.
+- with the default, about 0.5 MB per column for the models fitted so far (1.4 KB each, some 70 per column), their
+  promises, and what workers send back.
 
 Before the fit the process had {before:.0f} MB on average (Python, NumPy, pandas and the simulated table)."""
 RULES_TEXT = """## Rules for wide tables

@@ -30,7 +30,7 @@ FIELDS = ("n", "d", "seed", "reports", "seconds", "within_two", "worst")
 GRID = np.linspace(0.0, 1.0, 501)[1:-1]
 HEAD = """# Is the time left true?
 
-On a terminal the progress bar of `HOST(verbose=1)` and of `heterodag learn` shows the time left. {now} Here the guess was
+On a terminal the progress bar of `HOST(verbose=1)` and of `heterodag fit` shows the time left. {now} Here the guess was
 compared with the truth at 500 evenly spaced moments of each run, from the moment on at which the bar says 10 %: the share of
 these moments at which the guess was within a factor two of the time that was left, and the median factor by which it was
 wrong. Written by `python benchmarks/progress.py --out docs/results/progress.md` from {file}; seeds start at {seed}."""

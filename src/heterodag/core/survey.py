@@ -29,7 +29,7 @@ Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 
 @dataclass(frozen=True)
 class Gap:
-    """A missing or infinite value: its column, part and row there, its row in the table; and how many such rows there are."""
+    """A missing or infinite value: its column, part and row there, its row in the table, and the number of such rows."""
 
     column: int
     part: Part

@@ -19,14 +19,25 @@ _LARGE = 2**16
 
 def find_client(n_jobs: int | None) -> Any:
     """Return the Dask client of joblib's backend, or one in scope if `n_jobs` leaves the workers open; else None."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None or _on_worker(distributed):
+        return None
     client = getattr(get_active_backend()[0], "client", None)
-    distributed = sys.modules.get("distributed")  # not imported to find out: then there is no client
-    if client is not None or n_jobs is not None or distributed is None:
+    if client is not None or n_jobs is not None:
         return client
     try:
         return distributed.default_client()
     except ValueError:
         return None
+
+
+def _on_worker(distributed: Any) -> bool:
+    """Return whether this is a job of a cluster: if it waited for jobs of its own, all workers might wait."""
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 class Cluster:

@@ -1,0 +1,65 @@
+"""The page on tables longer than memory, from the rows of `long_tables.py`."""
+
+import numpy as np
+
+from long_tables import FIRST_SEED, PATH
+from pages import NOW, prose, rows_in
+from rows import read
+
+HEAD = """# Tables longer than memory
+
+How long does a fit of a table on disk take, how much memory does it need, and do errors fall as rows are added? Tables of 20
+columns and 40 true edges were written to Parquet files and fitted by `HOST(n_jobs=2).fit(open_table("*.parquet"))`.
+
+{now} Written by `python benchmarks/long_tables.py --out docs/long-tables.md` from {file}; the same command with `run` makes
+the rows. Seeds start at {seed}; nothing was chosen on them. The tables have straight effects on the mean and bent ones on the
+spread, from strong to so weak that no method could see them in few rows, and four kinds of noise. The first rows of a longer
+table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the main process,
+"worker" that of the largest of its two workers. The machine has two cores and was shared with other work, so times are longer
+than they need to be. {shd} counts open edges by the direction that the graph has."""
+GROWTH = "Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows: much of it is the search, on a sample of at most 10,000 rows."
+
+
+def write(path):
+    """Write the page and its figure."""
+    rows = [row for row in read(PATH) if row["where"] == "disk"]
+    sizes = sorted({int(row["n"]) for row in rows})
+    lines = [prose(HEAD, now=NOW, file=rows_in(PATH.name), seed=FIRST_SEED), ""]
+    lines += [
+        "| rows | tables | SHD | missed | false | order divergence | minutes | memory (MB) | worker (MB) |",
+        "|---" * 9 + "|",
+    ]
+    for n in sizes:
+        some = [row for row in rows if int(row["n"]) == n]
+        mean = {
+            name: np.mean([float(row[name]) for row in some])
+            for name in ("shd", "missed", "false", "order", "seconds")
+        }
+        most = {name: max(float(row[name]) for row in some) for name in ("peak", "worker")}
+        lines.append(
+            f"| {n:,} | {len(some)} | {mean['shd']:.1f} | {mean['missed']:.1f} | {mean['false']:.1f} | {mean['order']:.1f} "
+            f"| {mean['seconds'] / 60:.1f} | {most['peak']:.0f} | {most['worker']:.0f} |"
+        )
+    lines += ["", *_beside_memory(read(PATH))]
+    if len(sizes) > 1:
+        seconds = [np.mean([float(row["seconds"]) for row in rows if int(row["n"]) == n]) for n in sizes]
+        power = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+        lines += [prose(GROWTH, power=power, first=sizes[0], last=sizes[-1]), ""]
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _beside_memory(rows):
+    """Yield a sentence for every table that was fitted from memory as well."""
+    for own in (row for row in rows if row["where"] == "memory"):
+        for disk in (row for row in rows if row["where"] == "disk" and row["seed"] == own["seed"]):
+            if int(disk["n"]) >= int(own["n"]):
+                same = (
+                    "the same graph as"
+                    if disk["graph"] == own["graph"]
+                    else f"SHD {disk['shd']}, against {own['shd']} of"
+                )
+                yield (
+                    f"- Seed {own['seed']}: {int(disk['n']):,} rows on disk give {same} the first {int(own['n']):,} rows in "
+                    f"memory (without a limit, {float(own['seconds']) / 60:.1f} minutes, {own['peak']} MB)."
+                )
+    yield ""
