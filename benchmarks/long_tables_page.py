@@ -11,13 +11,14 @@ HEAD = """# Tables longer than memory
 How long does a fit of a table on disk take, how much memory does it need, and do errors fall as rows are added? Tables of 20
 columns and 40 true edges were written to Parquet files and fitted by `HOST(n_jobs=2).fit(open_table("*.parquet"))`.
 
-{now} Written by `python benchmarks/long_tables.py --out docs/long-tables.md` from {file}; the same command with `run` makes
-the rows. Seeds start at {seed}; nothing was chosen on them. The tables have straight effects on the mean and bent ones on the
-spread, from strong to so weak that no method could see them in few rows, and four kinds of noise. The first rows of a longer
-table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the main process,
-"worker" that of the largest of its two workers. The machine has two cores and was shared with other work, so times are longer
-than they need to be. {shd} counts open edges by the direction that the graph has."""
-GROWTH = "Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows: much of it is the search, on a sample of at most 10,000 rows."
+{now} Written by `python benchmarks/long_tables.py --out docs/long-tables.md` from {file}; the same command with `run`
+makes the rows. Seeds start at {seed}; nothing was chosen on them. The tables have straight effects on the mean and bent
+ones on the spread, from strong to so weak that few rows cannot show them, and four kinds of noise. The first rows of a
+longer table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the
+main process, "worker" that of the larger of its two workers. The machine has two cores and was shared with other work, so
+times are longer than they need to be. {shd} counts open edges by the direction that the graph has."""
+GROWTH = """Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows: much of it is the
+search for the order, which looks at 10,000 rows at most."""
 
 
 def write(path):

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heterodag.core.parts import part_rows
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import column_index
-
-#: A part takes at most about this many bytes.
-PART_BYTES = 16 * 2**20
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -38,4 +35,4 @@ class Choice:
 
     def rows(self, columns: int) -> int:
         """Return how many rows a part may have."""
-        return self.rows_per_part or max(1, PART_BYTES // (8 * columns))
+        return self.rows_per_part or part_rows(columns)
