@@ -2,10 +2,12 @@
 
 import numpy as np
 
+import figures
 from long_tables import FIRST_SEED, PATH
 from pages import NOW, prose, rows_in
 from rows import read
 
+PICTURE = "long-tables"
 HEAD = """# Tables longer than memory
 
 How long does a fit of a table on disk take, how much memory does it need, and do errors fall as rows are added? Tables of 20
@@ -21,7 +23,7 @@ GROWTH = """Time grows like the number of rows to the power {power:.2f}, from {f
 search for the order, which looks at 10,000 rows at most."""
 
 
-def write(path):
+def write(path, draw_figure=True):
     """Write the page and its figure."""
     rows = [row for row in read(PATH) if row["where"] == "disk"]
     sizes = sorted({int(row["n"]) for row in rows})
@@ -43,10 +45,38 @@ def write(path):
         )
     lines += ["", *_beside_memory(read(PATH))]
     if len(sizes) > 1:
-        seconds = [np.mean([float(row["seconds"]) for row in rows if int(row["n"]) == n]) for n in sizes]
-        power = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+        power = exponents(growth())["minutes"]
         lines += [prose(GROWTH, power=power, first=sizes[0], last=sizes[-1]), ""]
+        lines += [f"![Time and memory against rows](images/{PICTURE}.svg)"]
+        if draw_figure:
+            draw()
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def growth():
+    """Return minutes and memory against rows, means over tables."""
+    rows = [row for row in read(PATH) if row["where"] == "disk"]
+    sizes = sorted({int(row["n"]) for row in rows})
+
+    def means(name, unit):
+        return [float(np.mean([float(row[name]) for row in rows if int(row["n"]) == n])) / unit for n in sizes]
+
+    return {"minutes": (sizes, means("seconds", 60.0)), "memory (MB)": (sizes, means("peak", 1.0))}
+
+
+def exponents(curves):
+    """Return the slopes of straight lines through the logarithms."""
+    return {name: float(np.polyfit(np.log(x), np.log(y), 1)[0]) for name, (x, y) in curves.items()}
+
+
+def draw():
+    """Draw time and memory against rows."""
+    curves, panels = growth(), figures.axes(8.0, 3.4, 2)
+    for (name, (x, y)), ax, colour in zip(curves.items(), panels, figures.COLOURS[1:], strict=False):
+        ax.loglog(x, y, "o-", color=colour)
+        ax.set(xlabel="rows", ylabel=name, title=f"rows to the power {exponents(curves)[name]:.2f}")
+        ax.set_ylim(min(y) / 2.0, max(y) * 2.0)
+    figures.save(panels[0].figure, PICTURE, curves)
 
 
 def _beside_memory(rows):

@@ -101,7 +101,9 @@ class Passed:
         ends, at = np.empty((2, self.d, k)), np.empty((2, self.d, k), dtype=np.intp)
         for j in range(self.d):
             for side, x in enumerate((X[:, j], -X[:, j])):
-                near = np.flatnonzero(x < self.ends[side, j, -1]) if full else np.arange(len(x))
+                # Sorting all values of a part would take most of the time of a pass.
+                last = self.ends[side, j, -1] if full else np.partition(x, k - 1)[k - 1] if len(x) > k else np.inf
+                near = np.flatnonzero(x < last if full else x <= last)
                 values = np.concatenate([self.ends[side, j], x[near]])
                 order = np.argsort(values, kind="stable")[:k]
                 ends[side, j], at[side, j] = values[order], np.concatenate([self.at[side, j], rows[near]])[order]

@@ -30,7 +30,7 @@ from heterodag.scores.spline_design import curve_penalties
 #: without another look at the rows: what is left after it is a fraction of a nat.
 ACCURACY = 0.5
 #: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
-_STEPS, _TRUSTING = 12, 2
+_STEPS, _TRUSTING = 12, 6
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
 _NO_DAMPING, _SOME_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 1e-2, 10.0, 1e4
 
