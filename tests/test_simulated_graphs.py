@@ -35,7 +35,7 @@ def test_graphs_are_acyclic_and_of_the_size_they_promise(kind, d, degree):
         np.testing.assert_array_equal(adjacency, simulate_graph(d, kind, degree, seed))
 
 
-@pytest.mark.parametrize("kind", set(EDGES) - {"chain"})
+@pytest.mark.parametrize("kind", sorted(set(EDGES) - {"chain"}))
 def test_seeds_and_columns_differ(kind):
     drawn = [simulate_graph(12, kind, 1, seed) for seed in range(6)]
     assert len({matrix.tobytes() for matrix in drawn}) == 6

@@ -49,31 +49,6 @@ def test_a_sample_as_large_as_the_table_is_the_table(table):
     np.testing.assert_array_equal(stratified_rows(7, 7, np.random.default_rng(0)), np.arange(7))
 
 
-def test_rows_far_out_come_along_once_whatever_the_parts(table):
-    X = table.copy()
-    far = [17, 2500, 4999]
-    X[far, 0] = [90.0, -80.0, 70.0]
-    for per_part in (300, 5000):
-        found = look_at(X, per_part=per_part)
-        kept = np.vstack([found.sample, found.far])
-        assert all((kept == X[row]).all(axis=1).sum() == 1 for row in far)
-        assert len(found.far) <= 3
-        assert found.table().even == 500
-
-
-def test_samples_of_the_sample_take_fair_rows_from_the_fair_part():
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((20_000, 2))
-    X[rng.choice(20_000, 400, replace=False), 0] = 60.0
-    table = look_at(X, rows=4000).table()
-    rows = table.sample_rows(400)
-    fair = rows[rows < table.even]
-    assert len(rows) == 400
-    # A quarter may be far out; the others are a fair sample, which has 2 % such rows.
-    assert np.mean(table.X[fair, 0] == 60.0) < 0.4
-    assert (table.X[rows, 0] == 60.0).sum() <= 100 + 30
-
-
 def test_gaps_are_found_with_their_place_and_left_out_of_everything(table):
     X = table.copy()
     X[[1500, 4000], 2] = np.nan

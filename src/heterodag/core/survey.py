@@ -1,8 +1,7 @@
 """One pass over a table in parts: moments, gaps, ranges, a sample of the rows, and stretches of neighbouring rows.
 
 The sample has one random row from each of many equal strata of positions, so it does not depend on how the table was cut
-into parts. Beside it stand the rows farthest out, measured by the spread of the first rows (the exact one is known only
-after the pass): in heavy-tailed tables a few of them hold most of what there is to know about an effect.
+into parts.
 """
 
 from __future__ import annotations
@@ -15,13 +14,9 @@ import numpy as np
 
 from heterodag.core.gaussian import Array, Index
 from heterodag.core.parts import Part
-from heterodag.core.table import FAR_OUT, Table, location_and_scale
+from heterodag.core.table import Table, location_and_scale
 
-#: Rows from the start of the table whose spread tells, during the pass, which rows are far out.
-_PILOT_ROWS = 10_000
-#: Most rows that are kept because they are far out: a quarter of the largest sample that models are chosen on.
-_MOST_FAR = 12_500
-#: Parts that are looked at before far rows are sorted out, so that these never fill the memory.
+#: Parts that are looked at before what was seen in them is joined, so that it never fills the memory.
 _AT_ONCE = 32
 #: Runs jobs in any order and returns their results in theirs, as `runtime.work.Work.map` does.
 Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
@@ -51,7 +46,6 @@ class Survey:
     location, scale, low, high : (d,) mean, standard deviation, least and largest value of every column.
     sample : (rows, d) one random row of each stratum, in the order of the table.
     positions : where the rows of the sample stand in the table.
-    far : (rows, d) rows far out that are not in the sample, the farthest first.
     stretches : neighbouring rows from the places that were asked for.
     seen : what `look` found in all parts together.
     """
@@ -65,24 +59,20 @@ class Survey:
     high: Array
     sample: Array
     positions: Index
-    far: Array
     stretches: list[Array]
     seen: Any
 
     def table(self) -> Table:
-        """Return the sample with the far rows behind it, standardised as the whole table is."""
-        rows = np.ascontiguousarray(np.vstack([self.sample, self.far]))
-        return Table(rows, self.location, self.scale, None, even=len(self.sample))
+        """Return the sample, standardised as the whole table is."""
+        return Table(self.sample, self.location, self.scale, None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What every part is looked at for: positions of the sample, of stretches, and the spread of the first rows."""
+    """What every part is looked at for: positions of the sample and of stretches, and what else is asked."""
 
     positions: Index
     stretches: Index
-    location: Array
-    scale: Array
     look: Callable[[Array], Any] | None
 
 
@@ -101,8 +91,6 @@ class _Look:
     sample: Array
     positions: Index
     stretches: list[Array]
-    far: Array
-    reach: Array
     seen: Any
 
 
@@ -139,10 +127,9 @@ def survey(
     ends = np.cumsum([part.rows for part in parts])
     n, starts = int(ends[-1]), [0, *ends[:-1].tolist()]
     stretches = np.empty((0, 2), dtype=np.intp) if stretches is None else stretches
-    plan = _Plan(stratified_rows(n, rows, rng), stretches, *_pilot(parts), look)
+    plan = _Plan(stratified_rows(n, rows, rng), stretches, look)
     looks: list[_Look] = []
     seen: Any = None
-    far, reach = np.empty((0, len(plan.location))), np.empty(0)
     for at in range(0, len(parts), _AT_ONCE):
         some = [(plan, part, start) for part, start in zip(parts, starts, strict=True)][at : at + _AT_ONCE]
         found: list[_Look] = run(_look, some)
@@ -152,34 +139,14 @@ def survey(
             else:
                 seen.join(one.seen)
         looks += [replace(one, seen=None) for one in found]
-        far, reach = (
-            np.vstack([far, *(one.far for one in found)]),
-            np.concatenate([reach, *(one.reach for one in found)]),
-        )
-        best = np.argsort(-reach, kind="stable")[:_MOST_FAR]
-        far, reach = far[best], reach[best]
-    return replace(_joined(looks, parts, starts, far), seen=seen)
-
-
-def _pilot(parts: Sequence[Part]) -> tuple[Array, Array]:
-    """Return location and scale of the first rows."""
-    pilot: list[Array] = []
-    for part in parts:
-        block = part.read()
-        pilot.append(block[np.isfinite(block).all(axis=1)][:_PILOT_ROWS])
-        if sum(map(len, pilot)) >= _PILOT_ROWS:
-            break
-    head = np.vstack(pilot)[:_PILOT_ROWS]
-    d = head.shape[1]
-    location, scale = location_and_scale(head) if len(head) else (np.zeros(d), np.ones(d))
-    return location, np.where(scale > 0.0, scale, 1.0)
+    return replace(_joined(looks, parts, starts), seen=seen)
 
 
 def _look(plan: _Plan, part: Part, start: int) -> _Look:
     """Look at one part, whose first row stands at `start`."""
     X = part.read()
     finite = np.isfinite(X)
-    kept = finite.all(axis=1)
+    kept = np.asarray(finite.all(axis=1))
     own, spot, infinite = X if kept.all() else X[kept], None, 0
     if not kept.all():
         infinite = int(np.isinf(X).any(axis=1).sum())
@@ -188,31 +155,18 @@ def _look(plan: _Plan, part: Part, start: int) -> _Look:
     d = X.shape[1]
     location, scale = location_and_scale(own) if len(own) else (np.zeros(d), np.zeros(d))
     low, high = (own.min(axis=0), own.max(axis=0)) if len(own) else (np.full(d, np.inf), np.full(d, -np.inf))
-    far, reach, chosen = _far_rows(plan, X, kept, start)
+    first, last = np.searchsorted(plan.positions, [start, start + len(X)])
+    chosen = plan.positions[first:last] - start
+    chosen = chosen[kept[chosen]]
     stretches = [X[max(a - start, 0) : max(b - start, 0)] for a, b in plan.stretches]
     gaps = len(X) - len(own) - infinite
     seen = None if plan.look is None else plan.look(X)
     return _Look(
-        len(own), gaps, spot, infinite, location, scale, low, high, X[chosen], start + chosen, stretches, far, reach, seen
+        len(own), gaps, spot, infinite, location, scale, low, high, X[chosen], start + chosen, stretches, seen
     )  # fmt: skip
 
 
-def _far_rows(plan: _Plan, X: Array, kept: Any, start: int) -> tuple[Array, Array, Index]:
-    """Return the rows far out that the sample lacks, how far they are, and the rows of the sample."""
-    inside = plan.positions[np.searchsorted(plan.positions, start) : np.searchsorted(plan.positions, start + len(X))]
-    chosen = inside - start
-    chosen = chosen[kept[chosen]]
-    with np.errstate(invalid="ignore", over="ignore"):
-        reach = (np.abs(X - plan.location) / plan.scale).max(axis=1)
-    # The exact spread is known later; rows that are half as far out as is asked for are held until then.
-    reach[~kept] = 0.0
-    reach[chosen] = 0.0
-    far = np.flatnonzero(reach > 0.5 * FAR_OUT)
-    far = far[np.argsort(-reach[far], kind="stable")[:_MOST_FAR]]
-    return X[far], reach[far], chosen
-
-
-def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int], far: Array) -> Survey:
+def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]) -> Survey:
     rows = np.array([look.n_rows for look in looks], dtype=float)[:, None]
     low, high = np.min([look.low for look in looks], axis=0), np.max([look.high for look in looks], axis=0)
     # Divided by the largest value first: squares of values near the largest number there is would overflow.
@@ -223,14 +177,10 @@ def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]
     centre = (rows * mean).sum(axis=0) / total
     spread = np.sqrt((rows * (sd**2 + (mean - centre) ** 2)).sum(axis=0) / total)
     location, scale = centre * unit, spread * unit
-    with np.errstate(invalid="ignore", divide="ignore"):
-        reach = (np.abs(far - location) / scale).max(axis=1, initial=0.0)
-    out = np.flatnonzero(reach > FAR_OUT)
-    kept = out[np.argsort(-reach[out], kind="stable")]
     stretches = [np.vstack([look.stretches[k] for look in looks]) for k in range(len(looks[0].stretches))]
     return Survey(
         int(rows.sum()), sum(look.dropped for look in looks), _first_gap(looks, parts, starts), location, scale, low, high,
-        np.vstack([look.sample for look in looks]), np.concatenate([look.positions for look in looks]), far[kept],
+        np.vstack([look.sample for look in looks]), np.concatenate([look.positions for look in looks]),
         stretches, None,
     )  # fmt: skip
 

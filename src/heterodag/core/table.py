@@ -43,8 +43,7 @@ def location_and_scale(X: Array) -> tuple[Array, Array]:
 class Table:
     """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed.
 
-    `memo` keeps what is worth finding once per table, such as the knots of its columns. `even` counts the rows that are a
-    fair sample; rows behind them, if any, are here because they lie far out.
+    `memo` keeps what is worth finding once per table, such as the knots of its columns.
     """
 
     X: Array
@@ -52,7 +51,6 @@ class Table:
     scale: Array
     cached: Array | None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    even: int | None = None
     token: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False, compare=False)
 
     @classmethod
@@ -62,9 +60,9 @@ class Table:
         return cls.with_scaling(X, location, scale)
 
     @classmethod
-    def with_scaling(cls, X: Array, location: Array, scale: Array, even: int | None = None) -> Table:
+    def with_scaling(cls, X: Array, location: Array, scale: Array) -> Table:
         """Wrap `X` with a location and scale found elsewhere (new rows for a fitted model)."""
-        return cls(X, location, scale, _standardized(X, location, scale), even=even)
+        return cls(X, location, scale, _standardized(X, location, scale))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,8 +93,7 @@ class Table:
         key = ("sample rows", rows)
         if key not in self.memo:
             far = self._farthest(int(_FAR_SHARE * rows))
-            fair = np.arange(self.shape[0] if self.even is None else self.even)
-            rest = np.delete(fair, far[far < len(fair)])
+            rest = np.delete(np.arange(self.shape[0]), far)
             even = rest[np.arange(rows - len(far)) * len(rest) // (rows - len(far))]
             self.memo[key] = np.sort(np.concatenate([far, even]))
         found: Index = self.memo[key]

@@ -9,6 +9,7 @@ from heterodag.core.parts import part_rows
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import column_index
 
+
 @dataclass(frozen=True)
 class Choice:
     """What the user chose: columns to use, columns to leave out, rows of a part."""

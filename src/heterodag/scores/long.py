@@ -45,9 +45,8 @@ class LongScores(LocalScores):
     def __init__(self, long: LongTable, fitter: Fitter, work: Work | None = None) -> None:
         super().__init__(long.survey.table(), fitter, work)
         self.long = long
-        #: The scores that models are chosen on, and the fair sample that describes the rows.
+        #: The scores that models are chosen on.
         self._local = LocalScores(self.table, fitter, self.work)
-        self._fair = Table(long.survey.sample, long.survey.location, long.survey.scale, None)
         self._samples = {self.n_rows: self}
 
     @property
@@ -60,8 +59,8 @@ class LongScores(LocalScores):
         return LongScores(self.long, fitter, self.work)
 
     def table_of(self, target: int) -> Table:
-        """Return a fair sample of the rows."""
-        return self._fair
+        """Return a sample of the rows."""
+        return self.table
 
     def rows_of(self, target: int) -> int:
         """Return the number of rows that the models of a variable are fitted on."""
