@@ -60,7 +60,9 @@ def test_fits_are_at_the_optimum_of_all_rows(data):
             sums.gradient + _penalty(fit, 12_000) * fit.theta,
             sums.second + np.diag(_penalty(fit, 12_000)),
         )
-        assert 0.5 * gradient @ np.linalg.solve(second, gradient) < 1.0  # nats
+        assert (
+            0.5 * gradient @ np.linalg.solve(second, gradient) < 2.0
+        )  # nats; a third of the rows told how far to go
 
 
 def test_losses_are_those_of_all_rows(data):

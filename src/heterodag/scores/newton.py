@@ -31,6 +31,8 @@ from heterodag.scores.spline_design import curve_penalties
 ACCURACY = 0.5
 #: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
 _STEPS, _TRUSTING = 12, 6
+#: A step that promises less than this (nats) is likely the last: a sample's second derivatives are right to 1 or 2 percent.
+_NEAR = 25.0
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
 _NO_DAMPING, _SOME_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 1e-2, 10.0, 1e4
 
@@ -123,7 +125,8 @@ def fit_all_rows(
             break
         if number >= _TRUSTING:
             _refresh(active, summed)
-        _move(active, summed(end_sums, [_moved(climb) for climb in active]))
+        last = max(climb.step()[1] for climb in active) < _NEAR
+        _move(active, summed(end_sums if last else gradient_sums, [_moved(climb) for climb in active]))
     _measure(climbs, summed)
     return _with_noise(climbs, n, noise)
 
@@ -147,7 +150,7 @@ def _refresh(climbs: Sequence[_Climb], summed: Summed) -> None:
 
 
 def _measure(climbs: Sequence[_Climb], summed: Summed) -> None:
-    """Measure, where they began, the models that no step has helped."""
+    """Measure the models whose last step was not known to be the last."""
     left = [climb for climb in climbs if not isinstance(climb.here, EndSums)]
     if left:
         for climb, end in zip(left, summed(end_sums, [climb.fit for climb in left]), strict=True):
