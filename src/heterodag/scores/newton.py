@@ -74,6 +74,10 @@ class _Climb:
             return
         self.fit, self.here, self.fresh = moved, sums, False
         self.damping = self.damping / _MORE_DAMPING if self.damping > _SOME_DAMPING else _NO_DAMPING
+        self.settle()
+
+    def settle(self) -> None:
+        """See whether the next step is worth taking."""
         self.converged = self.over = self.step()[1] < ACCURACY
 
     def _penalised(self) -> Array:
@@ -101,10 +105,10 @@ def fit_sample(starts: Sequence[LinearFit], summed: Summed, n: int) -> list[tupl
     """Fit models on the n rows of a sample that is in memory; return each with its second derivatives."""
     climbs = [_Climb(fit, _penalty(fit, n), np.empty(0)) for fit in starts]
     for _ in range(_STEPS):
+        _refresh(climbs, summed)
         active = [climb for climb in climbs if not climb.over]
         if not active:
             break
-        _refresh(active, summed)
         _move(active, summed(gradient_sums, [_moved(climb) for climb in active]))
     return [(climb.ended(n), climb.second) for climb in climbs]
 
@@ -119,12 +123,13 @@ def fit_all_rows(
     climbs = [_Climb(fit, _penalty(fit, n), second) for fit, second in starts]
     for climb, sums in zip(climbs, summed(gradient_sums, [climb.fit for climb in climbs]), strict=True):
         climb.here = sums
+        climb.settle()
     for number in range(_STEPS):
+        if number >= _TRUSTING:
+            _refresh(climbs, summed)
         active = [climb for climb in climbs if not climb.over]
         if not active:
             break
-        if number >= _TRUSTING:
-            _refresh(active, summed)
         last = max(climb.step()[1] for climb in active) < _NEAR
         _move(active, summed(end_sums if last else gradient_sums, [_moved(climb) for climb in active]))
     _measure(climbs, summed)
@@ -141,12 +146,13 @@ def _move(climbs: Sequence[_Climb], sums: Sequence[Sums]) -> None:
 
 
 def _refresh(climbs: Sequence[_Climb], summed: Summed) -> None:
-    """Find the second derivatives where models stand that have moved."""
-    moved = [climb for climb in climbs if not climb.fresh]
+    """Find the second derivatives where models stand that are not done and have moved."""
+    moved = [climb for climb in climbs if not climb.over and not climb.fresh]
     for climb, sums in zip(moved, summed(second_sums, [climb.fit for climb in moved]) if moved else [], strict=True):
         climb.second, climb.fresh = sums.second, True
         if climb.here is None:
             climb.here = sums
+        climb.settle()
 
 
 def _measure(climbs: Sequence[_Climb], summed: Summed) -> None:
