@@ -30,7 +30,7 @@ from heterodag.scores.spline_design import curve_penalties
 #: without another look at the rows: what is left after it is a fraction of a nat.
 ACCURACY = 0.5
 #: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
-_STEPS, _TRUSTING = 12, 6
+_STEPS, _TRUSTING = 8, 4
 #: A step that promises less than this (nats) is likely the last: a sample's second derivatives are right to 1 or 2 percent.
 _NEAR = 25.0
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
