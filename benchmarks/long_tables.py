@@ -3,7 +3,7 @@
 Twenty columns and forty edges, many of them weak: straight effects on the mean, bent ones on the spread, noise of four
 kinds. A table is made million by million into a Parquet folder, fitted by `HOST(n_jobs=2)` in processes that are limited to
 1.5 GB of memory each (`setrlimit`), and removed. Rows go to benchmarks/results/long_tables.csv as they come, and what is
-there is not run again. Seeds start at 170000; nothing was chosen on them. With `--where memory` the same tables are fitted
+there is not run again. Seeds start at 170000. With `--where memory` the same tables are fitted
 from memory, without a limit.
 """
 
@@ -41,7 +41,6 @@ FIELDS = (
     "missed",
     "false",
     "seconds",
-    "limited",
     "peak",
     "worker",
     "graph",
