@@ -81,7 +81,7 @@ def test_lines_have_the_loss_of_the_solver(form, mechanism):
     fitter = LineFitter(form)
     long, whole = scores_of(data.X, fitter), LocalScores(Table.standardize(data.X), fitter)
     for one, other in zip(long.fits(keys_of(data)), whole.fits(keys_of(data), Effort.FINAL), strict=True):
-        assert one.loss == pytest.approx(other.loss, abs=0.3)
+        assert one.loss == pytest.approx(other.loss, abs=1.0)
 
 
 def test_the_answer_does_not_depend_on_the_parts(data):
