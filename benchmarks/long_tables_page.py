@@ -20,9 +20,9 @@ ones on the spread, from strong to so weak that few rows cannot show them, and f
 longer table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the
 main process, "worker" that of the larger of its two workers. The machine has two cores and was shared with other work, so
 times are longer than they need to be. {shd} counts open edges by the direction that the graph has."""
-READING = """More rows show weaker edges, so fewer are missed. They also bring false ones. The likely reason, not tested yet: the
-order is searched on 10,000 rows at most, and where a weak edge is turned the wrong way, many rows ask for further edges that
-make up for it. Their `share` is tiny."""
+READING = """More rows show weaker edges, so fewer are missed. They also bring false ones. The likely reason, not tested
+yet: the order is searched on 10,000 rows at most, and where a weak edge is turned the wrong way, many rows ask for further
+edges that make up for it."""
 GROWTH = """Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows: much of it is the
 search for the order, which looks at 10,000 rows at most."""
 
