@@ -23,8 +23,7 @@ times are longer than they need to be. {shd} counts open edges by the direction 
 READING = """More rows show weaker edges, so fewer are missed. They also bring false ones. The likely reason, not tested
 yet: the order is searched on 10,000 rows at most, and where a weak edge is turned the wrong way, many rows ask for further
 edges that make up for it."""
-GROWTH = """Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows: much of it is the
-search for the order, which looks at 10,000 rows at most."""
+GROWTH = "Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows."
 
 
 def write(path, draw_figure=True):

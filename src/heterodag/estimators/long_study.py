@@ -87,7 +87,7 @@ def _check_gaps(found: Survey, labels: Sequence[str], missing: str) -> None:
     if missing == "refuse":
         raise DataError(
             f"Missing values (NaN) in {_rows(gap)}, the first in {where}: fill them in, or leave those rows out with "
-            "missing='drop'."
+            "missing='drop' (--missing drop)."
         )
     if not found.n_rows:
         raise DataError(f"Every row has a missing value, the first in {where}: drop such columns first.")
