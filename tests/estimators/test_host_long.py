@@ -169,3 +169,16 @@ def test_other_settings_work_too(folder, data, settings):
     model = fitted(open_table(str(folder)), **settings)
     joined = (model.adjacency_ + model.adjacency_.T) > 0
     assert joined[np.nonzero(data.adjacency)].all()
+
+
+def test_all_rows_settle_the_directions_that_a_sample_leaves_in_doubt():
+    # 5,000 rows show this edge, but not its direction; 60,000 do.
+    right = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        cause, noise = rng.laplace(size=(2, 60_000))
+        X = np.column_stack([0.04 * cause + noise, cause])  # the effect comes first: no tie favours the truth
+        few, all_rows = fitted(X[:5000]), fitted(X)
+        assert few.direction_nats_.max(initial=0.0, where=few.adjacency_ == 1) < 9.0
+        right += bool(all_rows.adjacency_[1, 0] and not all_rows.open_[1, 0] and all_rows.direction_nats_[1, 0] > 9.0)
+    assert right == 4

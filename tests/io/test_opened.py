@@ -81,7 +81,10 @@ def test_parts_are_contiguous_floats_with_nan_for_nulls():
     )
     pq.write_table(table, "data.parquet")
     X = rows_of(open_table("data.parquet"))
-    assert (X.dtype, X.flags.c_contiguous) == (np.float64, True)
+    assert (X.dtype, X.flags.f_contiguous) == (
+        np.float64,
+        True,
+    )  # columns are written, standardised and used one by one
     assert np.isnan(X[1]).all()
     np.testing.assert_array_equal(X[0], [1, 1, np.nan, 1, 0.5, 10, 1.5])
     np.testing.assert_array_equal(X[2], [2.0**60, 0, np.nan, 2, 1, 30, 2.5])

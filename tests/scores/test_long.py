@@ -5,6 +5,7 @@ import pytest
 
 from heterodag import simulate
 from heterodag.core.blocks import Blocks, LongTable
+from heterodag.core.densities import SHARP, ResidualSums
 from heterodag.core.gaussian import LOCATION_SCALE, NATURAL
 from heterodag.core.parts import array_parts
 from heterodag.core.splines import LINE, column_spline, powers
@@ -18,7 +19,8 @@ from heterodag.scores.fit import Effort
 from heterodag.scores.lines import LineFitter
 from heterodag.scores.local import LocalScores, parents_of
 from heterodag.scores.long import LongScores
-from heterodag.scores.newton import _penalty
+from heterodag.scores.newton import penalty_of
+from heterodag.scores.noise_choice import edge_gains
 
 WORLDS = {
     "lines": {"mechanism": "linear"},
@@ -57,8 +59,8 @@ def test_fits_are_at_the_optimum_of_all_rows(data):
         assert fit.converged
         (sums,) = second_sums(Blocks(scores.long.parts, 12_000, table.location, table.scale), [fit])
         gradient, second = (
-            sums.gradient + _penalty(fit, 12_000) * fit.theta,
-            sums.second + np.diag(_penalty(fit, 12_000)),
+            sums.gradient + penalty_of(fit, 12_000) * fit.theta,
+            sums.second + np.diag(penalty_of(fit, 12_000)),
         )
         assert (
             0.5 * gradient @ np.linalg.solve(second, gradient) < 2.0
@@ -70,7 +72,7 @@ def test_losses_are_those_of_all_rows(data):
     whole = LocalScores(Table.standardize(data.X), CompetingFitter(noise="gaussian"))
     for fit in scores.fits(keys_of(data)):
         price = 0.0 if fit.edf is None else 0.5 * np.log(12_000) * fit.edf.sum()
-        penalty = 0.5 * _penalty(fit, 12_000) @ fit.theta**2
+        penalty = 0.5 * penalty_of(fit, 12_000) @ fit.theta**2
         assert fit.loss == pytest.approx(fit.losses(whole.table, slice(None)).sum() + price + penalty, abs=1.0)
         assert fit.loss < whole.losses([(fit.target, ())])[0] + 1e-6
 
@@ -131,3 +133,46 @@ def test_rows_with_gaps_are_left_out():
     whole, holed = (scores_of(X, CompetingFitter(), sample=10_000) for X in (data.X, gaps))
     assert holed.n_rows == 9000
     np.testing.assert_allclose(holed.losses(keys), whole.losses(keys), rtol=1e-6)
+
+
+def weakly_caused(n=40_000):
+    """Return x with a weak cause and noise with an edge, its cause, and a column that has nothing to do with them."""
+    rng = np.random.default_rng(8)
+    cause, other = rng.standard_normal((2, n))
+    return np.column_stack([rng.exponential(size=n) - 1.0 + 0.03 * cause, cause, other])
+
+
+def test_a_variable_with_edges_can_have_a_weak_cause():
+    X = weakly_caused()
+    scores = scores_of(X, CompetingFitter(), 10_000)
+    alone, caused, needless = scores.losses([(0, ()), (0, (1,)), (0, (2,))])
+    assert alone - caused > 6.9
+    assert alone - needless < 6.9
+
+
+def test_edges_of_noise_are_credited_up_to_what_they_gain_the_variable_alone():
+    rng = np.random.default_rng(8)
+    table = Table.standardize(np.column_stack([rng.exponential(size=5000), rng.standard_normal(5000)]))
+    alone = edge_gains(ResidualSums.of(table.take([0]), SHARP))[0]
+    assert alone > 20.0
+    assert edge_gains(ResidualSums.of(table.take([1]), SHARP))[0] == 0.0
+    plain, credited = (
+        LocalScores(table, CompetingFitter(credit_edges=credit)).losses([(0, (1,)), (0, ())])
+        for credit in (False, True)
+    )
+    assert plain[1] == credited[1]
+    assert plain[0] - credited[0] == pytest.approx(min(alone, plain[0] - credited[0]))
+    assert plain[0] - credited[0] > 0.5 * alone
+    assert credited[0] - credited[1] < plain[0] - plain[1]
+
+
+def test_a_needless_parent_neither_gains_nor_loses(data):
+    scores = scores_of(data.X, CompetingFitter(noise="gaussian"))
+    order = data.order.tolist()
+    for target, parents in keys_of(data):
+        others = [j for j in order[: order.index(target)] if j not in parents]
+        small = scores.losses([(target, parents)])[0]
+        for j in others:
+            large = scores.losses([(target, tuple(sorted((*parents, j))))])[0]
+            # Both fits are right to half a nat. Laplace noise multiplies what chance gains in the spread by 2.5.
+            assert -2.0 < small - large < 20.0

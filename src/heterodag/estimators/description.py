@@ -1,8 +1,9 @@
-"""What a fit of HOST tells beside its arrows: how sure they are, how strong, by which mechanisms, and what is in doubt."""
+"""Describe a fit of HOST: how sure and how strong the arrows are, by which mechanisms, and what is in doubt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -10,25 +11,37 @@ from heterodag.checks.findings import Finding
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency
 from heterodag.estimators.assumptions import doubts, doubts_of_curves, doubts_of_mechanisms, not_normal
+from heterodag.independence.contract import FoundModels
 from heterodag.independence.recover import DAGResult
 from heterodag.io.exports import STRENGTHS
 from heterodag.io.inputs import column_labels
-from heterodag.knowledge import Study
-from heterodag.ordering.causal_order import FoundOrder
-from heterodag.ordering.directions import direction_nats, observational_choices
+from heterodag.knowledge import ResolvedKnowledge, Study
+from heterodag.ordering.causal_order import FoundOrder, reordered
+from heterodag.ordering.directions import CLOSE, direction_nats, observational_choices
 from heterodag.ordering.search import LEVELS, order_choices, respected
+from heterodag.ordering.turning import turn_edges, turning_costs, with_edges_against
+from heterodag.runtime.work import OutOfTime
 from heterodag.scm.mechanism import Mechanism, first_parents, mechanism_of
 from heterodag.scm.strength import edge_strengths
 from heterodag.scores.fit import Fit, LinearFit
 from heterodag.scores.local import LocalScores, parents_of
+from heterodag.scores.long import LongScores
 from heterodag.scores.make import ScoreSettings
 from heterodag.scores.plausibility import judge
 
+#: Times that edges of a long table are turned and found again.
+_TIMES_TURNED = 2
+#: Directions with at most this much evidence (nats) on the rows of the search are looked at again on more rows.
+_ASKED_AGAIN = 200.0
 
-def sure_directions(found: FoundOrder, adjacency: Adjacency, study: Study) -> tuple[Array | None, Array | None]:
+
+def sure_directions(
+    found: FoundOrder, adjacency: Adjacency, study: Study, price: float
+) -> tuple[Array | None, Array | None]:
     """Return the evidence for the direction of every edge, and how much of it is due to interventions.
 
-    None for either if that is not known: the order was not searched, nothing was intervened on.
+    Both are None if the order was not searched; the second also if there were no interventions. In a long table, all
+    rows are asked about the directions that a sample leaves in doubt, with a price per edge (nats).
     """
     if found.search is None:
         return None, None
@@ -38,6 +51,11 @@ def sure_directions(found: FoundOrder, adjacency: Adjacency, study: Study) -> tu
     levels = [last] if few.scores is last.scores else [few, last]
     told = found.search.state, edges, respected(study.knowledge)
     nats = direction_nats(levels, *told)[: study.d, : study.d]
+    if isinstance(found.scores, LongScores):
+        doubtful = [edge for edge in edges if not nats[edge] > CLOSE]
+        with suppress(OutOfTime):
+            for edge, cost in turning_costs(found.scores, adjacency, doubtful, price, study.knowledge).items():
+                nats[edge] = max(cost, 0.0)
     if study.experiments is None:
         return nats, None
     observed = [own for level in levels if (own := observational_choices(level)) is not None]
@@ -45,8 +63,43 @@ def sure_directions(found: FoundOrder, adjacency: Adjacency, study: Study) -> tu
     return nats, np.where(np.isinf(nats), 0.0, nats - np.where(np.isinf(nats), 0.0, without))
 
 
+def settled_directions(
+    found: FoundOrder,
+    graph: DAGResult,
+    study: Study,
+    price: float,
+    find_graph: Callable[[FoundOrder, FoundModels], DAGResult],
+) -> tuple[FoundOrder, DAGResult]:
+    """Turn and add edges of a long table where all rows ask for it, and find the edges again in the order that follows."""
+    with suppress(OutOfTime):
+        for _ in range(_TIMES_TURNED):
+            nats, _ = sure_directions(found, graph.adjacency, study, price)
+            assert nats is not None
+            doubtful = _doubtful(found.scores.sample(LEVELS[-1]), graph.adjacency, nats, price, study.knowledge)
+            adjacency = turn_edges(found.scores, graph.adjacency, doubtful, price, study.knowledge)
+            order = found.result.order.tolist()
+            adjacency = with_edges_against(found.scores, adjacency, order, price, study.knowledge)
+            if np.array_equal(adjacency, graph.adjacency):
+                break
+            parents = {j: parents_of(adjacency[:, j]) for j in range(study.d)}
+            new = reordered(found, parents, study.knowledge)
+            graph = find_graph(new, FoundModels(new.scores, parents, new.plausibility, settled=True))
+            found = new
+    return found, graph
+
+
+def _doubtful(
+    more: LocalScores, adjacency: Adjacency, nats: Array, price: float, knowledge: ResolvedKnowledge | None
+) -> list[tuple[int, int]]:
+    """Return the edges with little evidence for their direction, and those that more rows of the sample would turn."""
+    edges = [(int(i), int(j)) for i, j in np.argwhere(adjacency)]
+    clear = [edge for edge in edges if CLOSE < nats[edge] <= _ASKED_AGAIN]
+    costs = turning_costs(more, adjacency, clear, price, knowledge)
+    return [edge for edge in edges if not nats[edge] > CLOSE or costs.get(edge, 0.0) < 0.0]
+
+
 def fitted_mechanisms(scores: LocalScores, fits: Sequence[Fit], d: int) -> list[Mechanism]:
-    """Return the mechanisms of fitted models, in the reference condition; none if they are networks."""
+    """Return the mechanisms of fitted models in the reference condition; networks have none."""
     return [
         first_parents(
             mechanism_of(fit, scores.table_of(fit.target), scores.rows_of(fit.target)),
@@ -62,8 +115,8 @@ def graph_strengths(
 ) -> dict[str, Array]:
     """Return the strengths of all edges as matrices by name, NaN where there is no edge.
 
-    `nats` is the evidence of the edge test, which the share is made of; where it is None, the models without each cause
-    are fitted, and the evidence that they give is returned with the others.
+    `nats` is the evidence of the edge test, from which the share is computed. If it is None, the models without each
+    cause are fitted, and their evidence is returned under the name "nats".
     """
     d = len(mechanisms)
     found = {name: np.full((d, d), np.nan) for name in STRENGTHS}
@@ -97,12 +150,12 @@ def fit_findings(
     labels = column_labels(scores.d, study.names)
     if settings.compete:
         return doubts_of_mechanisms(scores.sample(LEVELS[0]), graph.adjacency, undecided, labels)
-    if settings.parametrization == "mlp":  # networks take too long to fit once more on fewer rows
+    if settings.parametrization == "mlp":  # networks take too long to fit again on fewer rows
         return [finding for finding in [not_normal(plausibility, scores.d)] if finding is not None]
     if settings.parametrization != "linear":
         return doubts_of_curves(scores.sample(LEVELS[0]), graph.adjacency, labels, plausibility)
     few = scores.sample(LEVELS[1])
-    if plausibility is None:  # nobody has asked yet: the order is the paper's, the edge test another one
+    if plausibility is None:  # not judged yet: neither the paper's order nor an edge test other than ours needs it
         plausibility = judge(few, {j: parents_of(graph.adjacency[:, j]) for j in range(scores.d)})
     order = found.result.of_first(study.d, study.own_names)
     return doubts(few, order, graph.adjacency, labels, plausibility)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,13 @@ from heterodag.errors import (
     warn,
 )
 from heterodag.estimators.base import GraphEstimator, check_graph_parameters
-from heterodag.estimators.description import fit_findings, fitted_mechanisms, graph_strengths, sure_directions
+from heterodag.estimators.description import (
+    fit_findings,
+    fitted_mechanisms,
+    graph_strengths,
+    settled_directions,
+    sure_directions,
+)
 from heterodag.estimators.long_study import check_supported, read_long_study
 from heterodag.estimators.targets import target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
@@ -47,16 +54,17 @@ _EDGES_FROM, _DIRECTIONS_FROM = 0.9, 0.95
 class HOST(GraphEstimator):
     """Learn a causal graph when the spread of each variable may depend on its causes.
 
-    Every variable is mean plus spread times noise, and its causes may move both. The order of the variables is the
-    one along which the best mechanism of each explains the table best; then every pair of an earlier and a later
-    variable is tested for an edge, and every edge says how sure its direction is.
+    Every variable is mean plus spread times noise, and its causes may move mean and spread. The order of the
+    variables is the one in which the best mechanisms of all variables together explain the table best. Then every
+    pair of an earlier and a later variable is tested for an edge, and the evidence for the direction of every edge is
+    measured.
 
     Parameters
     ----------
     parametrization : {"auto", "linear", "spline", "mlp"}, default="auto"
         How mean and spread depend on the causes: straight lines, sums of smooth curves, or neural networks ("mlp",
         needs torch; its edges are tested with splines). "auto" takes lines or curves for each variable, whichever the
-        likelihood prefers, with a price on every coefficient.
+        likelihood prefers, with a penalty on every coefficient.
     form : {"auto", "natural", "location-scale"}, default="auto"
         What depends on the causes: the natural parameters of a Gaussian (the paper), or mean and log standard
         deviation. "auto" takes the better for each variable.
@@ -70,16 +78,16 @@ class HOST(GraphEstimator):
         Variables within this distance of the best score form a layer; 0 places one variable at a time.
     refine : bool, default=True
         Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by
-        lines, unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
-        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little
-        then.
+        lines, unless splines or networks are requested). The paper's order is also kept with "mlp", with a warning,
+        and with `noise="gaussian"` when the residuals of all variables are far from normal, because their likelihoods
+        then mean little.
     conditioning : {"auto", "full", "sparse"}, default="auto"
-        While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
-        among them; "auto" is "full" up to 20 variables and "sparse" beyond.
+        While ordering by normality, fit each variable given all those already placed ("full", the paper), or given
+        parents chosen among them ("sparse"); "auto" is "full" up to 20 variables and "sparse" beyond.
     max_seconds : float, optional
-        Seconds after which the order ends with the best one so far and edges with the parents chosen so far
-        (`refinement_.complete` says whether the time sufficed). `TimeLimitError` if there is no graph yet by then;
-        other edge tests than "likelihood" are given up in the same way.
+        Time limit in seconds. When it is reached, `fit` keeps the best order and the parents chosen so far
+        (`refinement_.complete` says whether the time was enough). If there is no graph yet by then, or an edge test
+        other than "likelihood" is not finished, it raises `TimeLimitError`.
     selection : str or callable, default="likelihood"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -91,9 +99,9 @@ class HOST(GraphEstimator):
     missing : {"refuse", "drop"}, default="refuse"
         What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     data_check : {"refuse", "warn", "ignore"}, default="refuse"
-        The table is checked before the fit (`check_table`), and every finding is a warning. "refuse" raises
-        `DataError` where nothing can be learned: rows that continue each other in most columns, as a random walk
-        does. "warn" fits all the same, "ignore" leaves the check out.
+        The table is checked before the fit (`check_table`), and every amber or red finding is a warning. "refuse"
+        raises `DataError` if nothing can be learned because rows continue each other in most columns, as in a random
+        walk. "warn" fits all the same; "ignore" skips the check.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -108,21 +116,22 @@ class HOST(GraphEstimator):
     order_ : ndarray of shape (d,)
         Column indices, causes first.
     layers_ : list of list of int
-        Columns that were placed together; put together they are the order.
+        Columns that were placed together; concatenated, they are the order.
     scores_ : ndarray of shape (rounds, d)
         Normality statistic of every variable not yet placed in a round, NaN for the others.
     refinement_ : Refinement
-        With `refine` only: the order by normality it started from, the scores of both, and whether the search was
-        complete.
+        With `refine` only: the order by normality from which the search started, the scores of that order and of the
+        final one, and whether the search was complete.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+        P-value of the edge i -> j; NaN where no test was made, as for required and forbidden edges.
     required_ : ndarray of shape (d, d), bool
-        Only if prior knowledge requires edges: which.
+        Only if prior knowledge requires edges: True for those.
     nats_ : ndarray of shape (d, d)
         Evidence for the edge i -> j in nats. With `selection="likelihood"` the p-value is `exp(-nats)`; with other
-        tests it is the loss of log-likelihood without the cause, of the edges only. Not there with "mlp".
+        tests the evidence is the loss of log-likelihood without the cause, for learned edges only. Missing with
+        "mlp".
     direction_nats_ : ndarray of shape (d, d)
         With `refine` only: for every edge, how much worse (nats) the best graph is in which the effect comes before
         the cause; NaN where there is no edge, infinite where prior knowledge decides.
@@ -132,18 +141,18 @@ class HOST(GraphEstimator):
         One row per variable: parents, form, curves (parents that act by curves), spread, noise, rows.
     mean_pvalues_, variance_pvalues_ : ndarray of shape (d, d)
         With `form="location-scale"` and `selection="likelihood"` only: p-values of whether the cause acts on the mean
-        and on the spread of the effect; not there if `max_seconds` were over.
+        and on the spread of the effect; missing if the time limit was reached.
     rows_ : ndarray of shape (d,)
-        Number of rows that every variable's model was fitted on: all, less those in which it was set.
+        Number of rows to which each variable's model was fitted: all except those in which the variable was set.
     interventional_nats_ : ndarray of shape (d, d)
-        With interventions only: how much of `direction_nats_` is due to them, the evidence on all rows less that on
-        the rows in which nothing was done.
+        With interventions only: how much of `direction_nats_` is due to them, that is, the evidence on all rows minus
+        the evidence on the rows in which nothing was done.
     targets_ : pandas.DataFrame
         With shifts or unknown targets only (not with "mlp"): condition, variable, kind ("shift" or "unknown"), pvalue
         and nats of the effect of the condition on the variable given its causes, by likelihood ratio, and acts,
         whether it is part of the variable's model.
     strengths_ : dict of str to ndarray of shape (d, d)
-        How strong every edge is; see `edges`. Not there with "mlp".
+        How strong every edge is; see `edges`. Missing with "mlp".
     table_findings_ : Findings
         What the check of the table found.
     fit_findings_ : list of Finding
@@ -226,7 +235,7 @@ class HOST(GraphEstimator):
 
     @classmethod
     def paper(cls, **changes: Any) -> HOST:
-        """Return HOST with the paper's choices: lines, normal noise, order by W alone, layers of 1e-4, LCIT at 0.001.
+        """Return HOST with the paper's choices: lines, normal noise, order by W, tolerance 1e-4, LCIT at alpha 0.001.
 
         Parameters
         ----------
@@ -281,7 +290,7 @@ class HOST(GraphEstimator):
         >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
         >>> data = simulate(600, 3, mechanism="straight", adjacency=chain, interventions=100, random_state=1)
         >>> model = HOST().fit(data.to_frame(), interventions=data.interventions)
-        >>> model.rows_  # 100 rows of each variable were set, and tell nothing of its causes
+        >>> model.rows_  # each variable was set in 100 rows, which tell nothing about its causes
         array([500, 500, 500])
         >>> model.edges()[["cause", "effect", "open"]]
           cause effect   open
@@ -306,11 +315,15 @@ class HOST(GraphEstimator):
                 found = find_order(scores, study.names, settings, study.knowledge)
             with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
                 graph = self._find_graph(study, seed, found)
+                if isinstance(found.scores, LongScores) and found.search and self.selection == "likelihood":
+                    found, graph = settled_directions(
+                        found, graph, study, self._price, partial(self._find_graph, study, seed)
+                    )
             self._store(found, graph, study)
             with work.part(_DIRECTIONS_FROM, ALMOST):
                 self._describe(found, graph, study)
             self._set_or_forget("fit_findings_", None)
-            with suppress(OutOfTime):  # warnings that need further fits are left out then
+            with suppress(OutOfTime):  # without time for further fits, the warnings that need them are left out
                 self._doubt(found, graph, study)
             self.warnings_ = said
             work.report(1.0)
@@ -319,7 +332,7 @@ class HOST(GraphEstimator):
     def _study(
         self, X: Any, interventions: Any, settings: OrderSettings, seed: np.random.SeedSequence, work: Work
     ) -> Study:
-        """Read the table; of one that is not in memory, look at all rows once, unless it is short."""
+        """Read the table; if it is not in memory and not short, look at all rows once."""
         table = X if isinstance(X, OpenTable) else None
         if table is not None and table.n_rows > CHOSEN_ON:
             check_supported(settings.scores, self.selection, interventions)
@@ -332,16 +345,20 @@ class HOST(GraphEstimator):
     def _scores(self, study: Study, settings: OrderSettings, seed: np.random.SeedSequence, work: Work) -> LocalScores:
         if study.long is not None:
             return LongScores(study.long, settings.scores.fitter(seed), work)
-        if not settings.refine:  # the paper's order is that of all rows
+        if not settings.refine:  # the paper's order uses all rows
             return settings.scores.make(study.array, seed, work, study.experiments)
         return settings.scores.make_for_graph(study.array, seed, work, study.experiments, self.random_state)
 
-    def _find_graph(self, study: Study, seed: np.random.SeedSequence, found: FoundOrder) -> DAGResult:
-        parents = {} if found.search is None else found.search.state.parents
+    def _find_graph(
+        self, study: Study, seed: np.random.SeedSequence, found: FoundOrder, models: FoundModels | None = None
+    ) -> DAGResult:
+        if models is None:
+            parents = {} if found.search is None else found.search.state.parents
+            models = FoundModels(found.scores, parents, found.plausibility)
         problem = EdgeProblem(
             study.array, found.result.order, edge_candidates(found.result.order, study.knowledge), seed, self.n_jobs,
             found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(study.knowledge),
-            FoundModels(found.scores, parents, found.plausibility), study.experiments,
+            models, study.experiments,
         )  # fmt: skip
         return find_dag(problem, self.selection, float(self.alpha), self.correction, study.names, study.knowledge)
 
@@ -355,8 +372,8 @@ class HOST(GraphEstimator):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
     def _describe(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
-        """Tell how sure and how strong each arrow is, which mechanism every variable got, and what experiments did."""
-        nats, due = sure_directions(found, self.adjacency_, study)
+        """Store how sure and how strong the arrows are, the mechanism of every variable, and what experiments did."""
+        nats, due = sure_directions(found, self.adjacency_, study, self._price)
         self._set_or_forget("direction_nats_", nats)
         self._set_or_forget("interventional_nats_", due)
         self._set_or_forget("open_", None if nats is None else (self.adjacency_ == 1) & (nats < OPEN_BELOW))
@@ -377,7 +394,7 @@ class HOST(GraphEstimator):
             self.nats_ = told["strengths_"].pop("nats")
 
     def _doubt(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
-        """Warn, with what was seen, when the table does not look like the model."""
+        """Warn of every sign that the table does not follow the model."""
         settings, undecided = self._order_settings().scores, getattr(self, "open_", None)
         self.fit_findings_ = fit_findings(settings, found, graph, study, undecided)
         for finding in self.fit_findings_:
@@ -385,8 +402,6 @@ class HOST(GraphEstimator):
 
     def to_scm(self) -> HeteroscedasticSCM:
         """Return the causal model of the learned graph, with the mechanisms that were fitted to learn it.
-
-        After a fit with interventions, the mechanisms are those of the reference condition.
 
         Returns
         -------
@@ -423,8 +438,8 @@ class HOST(GraphEstimator):
     def latents(self, X: Any, interventions: Any = None) -> Any:
         """Return the latents `U` (Algorithm 1) of every variable given all that precede it in the order.
 
-        They should look like independent standard normal samples if the model holds; where the noise of a variable is
-        a fitted density, its residuals are brought to the normal scale by it.
+        If the model holds, they look like independent standard normal samples. If the noise of a variable is a fitted
+        density, its residuals are first transformed by it to the normal scale.
 
         Parameters
         ----------
@@ -464,6 +479,11 @@ class HOST(GraphEstimator):
             free = slice(None) if study.experiments is None else ~study.experiments.fixed[:, fit.target]
             U[free, fit.target] = fit.latents(scores.table_of(fit.target))
         return named_rows(U, self.names(), X) if hasattr(X, "columns") else U
+
+    @property
+    def _price(self) -> float:
+        """What an edge must gain to be significant (nats)."""
+        return -float(np.log(self.alpha))
 
     def _order_settings(self) -> OrderSettings:
         return order_settings(

@@ -1,6 +1,7 @@
-"""A table that is not in memory as a study: one pass over its rows, which refuses what a fit could not use.
+"""Read a table that is not in memory, in one pass over its rows, and refuse what a fit could not use.
 
-The pass finds moments, gaps and extremes and draws the sample that stands for the table while an order is searched.
+The pass finds moments, gaps and extremes, and draws the sample that stands for the table during the search for an
+order.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SAMPLE_FLOATS = 2**26
 
 
 def check_supported(settings: ScoreSettings, selection: str | Callable[..., Any], interventions: Any) -> None:
-    """Refuse, before any row is read, what needs all rows at once."""
+    """Refuse settings that need all rows at once, before any row is read."""
     remedy = "Pass X.sample(100_000) for a fit in memory."
     if interventions is not None:
         raise ParameterError("interventions", "be None with a table on disk", type(interventions).__name__, remedy)
@@ -44,7 +45,7 @@ def check_supported(settings: ScoreSettings, selection: str | Callable[..., Any]
 def read_long_study(
     table: OpenTable, prior_knowledge: Any, missing: str, rng: np.random.Generator, run: Map, check: bool
 ) -> Study:
-    """Look at all rows once, and return the study, or raise one sentence; `check` collects what the check asks for."""
+    """Look at all rows once and return the study; with `check`, also collect what the check of the table needs."""
     (n, d), labels = table.shape, table.names
     if missing not in MISSING:
         raise ParameterError("missing", f"be one of {', '.join(map(repr, MISSING))}", missing)

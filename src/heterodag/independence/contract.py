@@ -1,4 +1,4 @@
-"""The contract of an edge test: what Algorithm 3 asks, and the two ways to answer.
+"""The contract of an edge test: what Algorithm 3 asks, and two ways to answer.
 
 * A **pairwise test** is a plain function `(x, y, Z) -> p`: two samples of shape (n,), the conditioning columns
   (n, k) with k possibly 0, and the p-value of the null hypothesis that x and y are independent given Z.
@@ -37,18 +37,20 @@ class FoundModels:
     Attributes
     ----------
     scores : local scores of the whole table.
-    parents : chosen by refining the order; empty without it.
-    plausibility : how normal the residuals are given these; None if that has not been looked at.
+    parents : chosen while refining the order; empty without refinement.
+    plausibility : how normal the residuals are given these parents; None if that has not been checked.
+    settled : whether the parents were chosen on all rows already, in another order.
     """
 
     scores: LocalScores
     parents: Mapping[int, Parents] = field(default_factory=dict)
     plausibility: Plausibility | None = None
+    settled: bool = False
 
 
 @dataclass(frozen=True)
 class EdgeProblem:
-    """One run of Algorithm 3 before its decisions.
+    """One run of Algorithm 3 before any edge is decided.
 
     Attributes
     ----------
@@ -59,21 +61,21 @@ class EdgeProblem:
     candidates : ndarray of shape (d, d), bool
         `candidates[j, i]` is True where j -> i is to be tested (j before i, not ruled out).
     seed : numpy.random.SeedSequence
-        Source of the streams of tests that need randomness.
+        Source of the random streams of tests that need them.
     n_jobs : int or None
-        Workers, as joblib understands it.
+        Number of workers, as in joblib.
     progress : callable or None
         Called with the share of work done, in [0, 1].
     alpha : float
         Significance level, for tests that choose a target's parents step by step.
     settings : ScoreSettings
-        Which conditional models, for tests that fit some.
+        Which conditional models to fit, for tests that fit models.
     limits : Limits or None
         What prior knowledge says about parents, for tests that choose them.
     found : FoundModels or None
-        What ordering has left, for tests that can go on from there.
+        What was found while ordering, for tests that can start from it.
     experiments : Experiments or None
-        Which variables were set in which rows; None if none was.
+        Which variables were set in which rows; None if no variable was set.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class EdgeProblem:
     experiments: Experiments | None = None
 
     def scores(self, work: Work) -> LocalScores:
-        """Return the local scores of the table: those at hand, or new ones.
+        """Return the local scores of the table: those found while ordering, or new ones.
 
         Parameters
         ----------
@@ -116,16 +118,16 @@ class EdgeProblem:
         Returns
         -------
         LocalScores
-            What fits models of variables; see the page on architecture.
+            The object that fits models of variables; see the page on architecture.
         """
         if self.found is not None:
             return self.found.scores
         return self.settings.make_for_graph(self.X, self.seed, work, self.experiments)
 
     def by_rows(self) -> list[EdgeProblem]:
-        """Return the problem in parts whose targets have the same rows, those in which they were not set.
+        """Split the problem into parts whose targets share the same rows: those in which they were not set.
 
-        Tests that ask `scores` need no parts: local scores know the rows of every target.
+        Tests that use `scores` need no parts: local scores know the rows of every target.
 
         Returns
         -------
@@ -165,12 +167,12 @@ class EdgeProblem:
 
 @dataclass(frozen=True)
 class EdgeTests:
-    """What an edge test answers.
+    """The result of an edge test.
 
     Attributes
     ----------
     pvalues : ndarray of shape (d, d)
-        `pvalues[j, i]` of the edge j -> i; NaN where no test was made.
+        `pvalues[j, i]` is the p-value of the edge j -> i; NaN where no test was made.
     details : dict
         Further (d, d) tables by name.
 

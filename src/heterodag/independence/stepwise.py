@@ -1,17 +1,17 @@
 """Edges by likelihood, parents chosen step by step: fewer errors than testing each predecessor given all the others.
 
 For every target, parents enter and leave its model until each of them is significant given the others and no other
-predecessor is. The p-value of a parent is that of the likelihood ratio without it; of any other predecessor, that of the
-likelihood ratio with it, or of the score test where that promises next to nothing. Two coefficients are tested in each
-case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the parents chosen are
-smaller than they would be for a model fixed beforehand.
+predecessor is. The p-value of a parent comes from the likelihood ratio without it. That of any other predecessor
+comes from the likelihood ratio with it, or from the score test if that promises next to nothing. Two coefficients are
+tested in each case, so a gain of g nats has the p-value exp(-g). As always after a selection, the p-values of the
+chosen parents are smaller than they would be for a model fixed beforehand.
 
-With `noise="gaussian"`, if the residuals of all variables are far from normal, such ratios find far too many edges, and the
-pairs are tested given all predecessors instead, with a limit on what a single row can contribute.
+With `noise="gaussian"`, if the residuals of all variables are far from normal, such ratios find far too many edges.
+The pairs are then tested given all predecessors instead, with a limit on what a single row can contribute.
 
-With very many rows the parents are chosen on a sample, and again on all rows where those disagree. Where Wald's test on
-all rows says that a parent is certain, its p-value is Wald's. If the time is over, the parents chosen so far stand, with
-p-values by Wald's and score tests, mean and spread not told apart.
+With very many rows the parents are chosen on a sample, and again on all rows where those disagree. If Wald's test on
+all rows says that a parent is certain, its p-value is Wald's. If time runs out, the parents chosen so far are kept,
+with p-values from Wald's and score tests that do not separate mean and spread.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from heterodag.scores.local import LocalScores
 from heterodag.scores.parent_choice import Choice, ParentChoices, as_bits
 from heterodag.scores.plausibility import judge
 
-#: With very many rows, parents that contribute more than this (nats, Wald) are not refitted without: they are certain.
+#: With very many rows, parents that contribute more than this (nats, Wald) are certain: no model without them is
+#: fitted.
 CERTAIN = 50.0
 
 
 def stepwise_edges(problem: EdgeProblem) -> EdgeTests:
     """Choose every target's parents among its candidates and test each pair given the chosen ones.
 
-    In location-scale form `details` also holds `mean_pvalues` and `variance_pvalues` of the chosen parents. Models other
-    than linear ones are tested given all predecessors instead.
+    In location-scale form `details` also holds `mean_pvalues` and `variance_pvalues` of the chosen parents. Models
+    other than linear ones are tested given all predecessors instead.
     """
     if problem.found is not None:
         return _edges(problem, problem.found.scores)
@@ -54,8 +55,9 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
     chosen = dict(problem.found.parents) if problem.found is not None else {}
     sample = scores.sample((MECHANISM_LEVELS if problem.settings.compete else LEVELS)[-1])
     plausible = problem.found.plausibility if problem.found is not None else None
+    settled = problem.found is not None and problem.found.settled
     try:
-        if plausible is None or not plausible.far:
+        if not settled and (plausible is None or not plausible.far):
             chosen = _chosen(problem, sample, chosen, problem.order.tolist())
             if not problem.settings.compete:
                 plausible = plausible or judge(sample, chosen)
@@ -63,7 +65,7 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
             tests = drop_one_edges(problem, scores)
             return replace(tests, details=tests.details | {"plausibility": plausible})
         scores.work.report(0.5)
-        chosen = _settle(problem, scores, sample, chosen)
+        chosen = _settle(problem, scores, scores if settled else sample, chosen)
     except OutOfTime:
         if len(chosen) < len(problem.order):
             raise
@@ -81,14 +83,17 @@ def _edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
 def _settle(
     problem: EdgeProblem, scores: LocalScores, sample: LocalScores, chosen: Mapping[int, Parents]
 ) -> dict[int, Parents]:
-    """Fit the models that decide, on all rows; return the parents, some of them chosen again there."""
-    if scores is sample:
+    """Fit the models that decide, on all rows; return the parents, chosen again where all rows disagree.
+
+    `sample` has the rows that the parents were chosen on.
+    """
+    if scores is sample and scores.n_rows <= LEVELS[-1]:
         _neighbours(problem, scores, chosen)
         return dict(chosen)
     settled = dict(chosen)
-    for more in dict.fromkeys((scores.sample(LEVELS[-1]), scores)):
+    for more in dict.fromkeys((scores,) if scores is sample else (scores.sample(LEVELS[-1]), scores)):
         _neighbours(problem, more, settled, certain=CERTAIN)
-        # Rows that are not in the sample may tell another story: where they do, the choice goes on with more rows.
+        # Rows outside the sample may disagree with it: where they do, choose again with more rows.
         settled |= _chosen(problem, more, settled, _disputed(problem, more, settled), trials=1)
     _neighbours(problem, scores, settled, certain=CERTAIN)
     return settled
@@ -116,7 +121,7 @@ def _chosen(
     targets: list[int],
     trials: int | None = None,
 ) -> dict[int, Parents]:
-    """Choose parents at the price that the significance level sets, by default with every promising candidate tried."""
+    """Choose parents at the penalty that alpha sets; by default, try every promising candidate."""
     trials = len(problem.order) if trials is None else trials
     choices = ParentChoices(scores, -float(np.log(problem.alpha)), problem.limits, trials=trials)
     asked = [Choice(i, as_bits(np.flatnonzero(problem.candidates[:, i]).tolist()), start.get(i, ())) for i in targets]
@@ -126,7 +131,7 @@ def _chosen(
 def _neighbours(
     problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Parents], certain: float = np.inf
 ) -> None:
-    """Fit the chosen models and the neighbours that a decision needs; parents of more than `certain` need none."""
+    """Fit the chosen models and the neighbours needed to decide; not without parents worth more than `certain`."""
     fits = scores.fits(chosen.items(), Effort.FINAL)
     scores.prepare_gains(chosen.items(), whole=True)
     near = []
@@ -151,7 +156,7 @@ def _disputed(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pa
 
 
 def _gain(scores: LocalScores, target: int, parents: Parents, other: int) -> float:
-    """Return the fall of the loss between the models with and without a variable, or its estimate if one is unknown."""
+    """Return the difference in loss between the models with and without a variable; an estimate if one is unknown."""
     fit = scores.at_hand((target, parents))
     assert fit is not None
     if other in parents:

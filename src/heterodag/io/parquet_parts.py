@@ -1,4 +1,4 @@
-"""Parquet files as parts of a table: row groups, or slices of large ones, read when they are asked for."""
+"""Parquet files as parts of a table: row groups, or slices of large ones, read when they are needed."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ParquetPart:
 
     Attributes
     ----------
-    path, place : the file for reading (absolute), and as messages call it: "file 'a.parquet'".
+    path, place : the file as it is opened (absolute path), and as messages call it: "file 'a.parquet'".
     columns : names of the columns to read.
     groups : numbers of the row groups.
-    start, rows : rows to pass over in these groups, and rows to read.
+    start, rows : number of rows to skip in these groups, and number of rows to read.
     first : position of the first row in the file.
     absent : numbers that stand for a missing value.
     tells_groups : whether the label names row groups; those of a converted file mean nothing to its owner.
@@ -86,7 +86,7 @@ class _Changed(Exception):
 
 @contextmanager
 def _readable(part: ParquetPart) -> Iterator[None]:
-    """Turn whatever keeps a part from being read into one sentence about its file."""
+    """Turn whatever prevents a part from being read into one sentence about its file."""
     arrow = pyarrow()
     try:
         yield
@@ -104,7 +104,7 @@ def _readable(part: ParquetPart) -> Iterator[None]:
 
 
 class _OpenFile(threading.local):
-    """The file that was read last: the next slice of a row group goes on where the last one ended."""
+    """The file that was read last, kept open: the next slice of a row group continues where the last one ended."""
 
     key: Any = None
     file: Any = None
@@ -117,7 +117,7 @@ class _OpenFile(threading.local):
         key = (part.path, part.groups, part.columns, info.st_mtime_ns, info.st_size)
         if key != self.key or part.start < self.at:
             self._open(part, key)
-        out, filled = np.empty((part.rows, len(part.columns))), 0
+        out, filled = np.empty((part.rows, len(part.columns)), order="F"), 0  # columns are written one by one
         while filled < part.rows:
             batch = self._next()
             skip = min(max(part.start - self.at, 0), batch.num_rows)
@@ -157,7 +157,7 @@ _OPEN = _OpenFile()
 
 
 def close_files() -> None:
-    """Let go of the file that was read last."""
+    """Close the file that was read last."""
     _OPEN.close()
 
 
@@ -177,8 +177,8 @@ class ParquetFile:
 
     Attributes
     ----------
-    path, name : for reading (absolute), and for messages.
-    columns : names, without those that pandas keeps its index in.
+    path, name : the file as it is opened (absolute path), and as messages call it.
+    columns : names, without the columns in which pandas stores its index.
     text : the type of every column that holds no numbers.
     groups : rows of each row group.
     """
@@ -214,7 +214,7 @@ class ParquetFile:
 
 
 def _joined(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
-    """Yield consecutive row groups that have at most that many rows together; empty ones are left out."""
+    """Yield consecutive row groups that together have at most `most` rows; empty groups are left out."""
     groups: list[int] = []
     total = 0
     for g, size in enumerate(sizes):
@@ -237,7 +237,7 @@ def look_at_file(path: str, name: str) -> ParquetFile:
         groups = tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
     repeated = next((column for column in columns if columns.count(column) > 1), None)
     if repeated is not None:
-        raise DataError(f"Column name '{repeated}' stands more than once in '{name}'; rename one.")
+        raise DataError(f"Column name '{repeated}' appears more than once in '{name}'; rename one.")
     types = {column: schema.field(column).type for column in columns}
     text = {column: str(type_) for column, type_ in types.items() if not _is_numeric(type_)}
     return ParquetFile(os.path.abspath(path), name, columns, text, groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +22,9 @@ from heterodag.errors import (
 )
 from heterodag.io.inputs import column_labels, warn_not_converged
 from heterodag.knowledge import ResolvedKnowledge, as_knowledge, read_study
+from heterodag.ordering.greedy import precedence, ranked_order
 from heterodag.ordering.normality_order import FullRounds, loss_along, order_by_normality
+from heterodag.ordering.refinement import start_state
 from heterodag.ordering.result import OrderResult
 from heterodag.ordering.search import LEVELS, Search, order_choices, search_mechanisms, search_order
 from heterodag.ordering.sparse_rounds import SparseRounds
@@ -38,7 +40,8 @@ from heterodag.scores.plausibility import Plausibility, judge
 
 #: Orders by curves, and their refinement, use at most this many rows, because fits with curves are expensive.
 _CURVE_ROWS = 2_500
-#: Share of the work that the order by normality is if it is refined: by mechanisms that compete, or by those of one kind.
+#: Share of the work spent on the order by normality if refinement follows, with competing mechanisms or with one
+#: kind.
 _NORMALITY = {"competing": 0.03, "alone": 0.15}
 CONDITIONING = ("auto", "full", "sparse")
 #: "auto" conditions on chosen parents only when there are more variables than this.
@@ -62,10 +65,10 @@ class FoundOrder:
 
     Attributes
     ----------
-    scores : the local scores of the table; mechanisms may have been admitted on the way.
+    scores : the local scores of the table; mechanisms may have been admitted along the way.
     result : the order.
-    search : what refinement found; None without it, or if its models are not plausible.
-    plausibility : how normal the residuals of the refined order's models are; None without refinement, and where the
+    search : what refinement found; None without refinement, or if its models are not plausible.
+    plausibility : how normal the residuals of the refined order's models are; None without refinement, and if the
         noise need not be normal.
     """
 
@@ -101,8 +104,8 @@ def causal_order(
     X : array, pandas or polars DataFrame of shape (n, d)
         Continuous observations, one column per variable.
     parametrization : {"auto", "linear", "spline", "mlp"}, default="auto"
-        How mean and spread depend on the predecessors: straight lines, sums of smooth curves, or neural networks ("mlp",
-        needs torch). "auto" takes lines or curves for each variable, whichever the likelihood prefers.
+        How mean and spread depend on the predecessors: straight lines, sums of smooth curves, or neural networks
+        ("mlp", needs torch). "auto" takes lines or curves for each variable, whichever the likelihood prefers.
     form : {"auto", "natural", "location-scale"}, default="auto"
         What depends on the predecessors: the natural parameters of a Gaussian (the paper), or mean and log standard
         deviation. "auto" takes the better for each variable.
@@ -115,24 +118,24 @@ def causal_order(
         Variables within this distance of the best score are placed together, best first; 0 places one at a time.
         It is measured on the scale of the chosen statistic.
     refine : bool, default=True
-        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (by lines,
-        unless splines or networks are asked for). It is kept as well with "mlp", with a warning, and with
-        `noise="gaussian"` when the residuals of all variables are far from normal: their likelihoods mean little then.
+        Improve the order by the penalised likelihood of the variables' models; False keeps the paper's order (with
+        lines, unless splines or networks are asked for). That order is also kept with "mlp", with a warning, and with
+        `noise="gaussian"` if the residuals of all variables are far from normal: their likelihoods mean little then.
     conditioning : {"auto", "full", "sparse"}, default="auto"
-        While ordering by normality, fit a variable given all those placed (the paper), or given the parents chosen
-        among them; "auto" is "full" up to 20 variables and "sparse" beyond.
+        While ordering by normality, fit a variable given all variables already placed (the paper), or given the
+        parents chosen among them; "auto" is "full" up to 20 variables and "sparse" beyond.
     max_seconds : float, optional
         Seconds after which the best order so far is returned; `complete` says whether the time sufficed.
     prior_knowledge : PriorKnowledge, optional
         What is known: a round considers only the variables that may come next.
     missing : {"refuse", "drop"}, default="refuse"
-        What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
+        What to do with rows that have missing values: raise an error that counts them, or leave them out and warn.
     interventions : optional
         Which variables were set or changed in which rows; see `HOST.fit`.
     n_jobs : int, optional
-        Parallel workers for large tables, as joblib understands it; the result does not depend on it.
+        Number of parallel workers for large tables, as in joblib; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of "mlp"; the others draw no random numbers.
+        Seed for "mlp"; the other parametrizations draw no random numbers.
     progress : callable, optional
         Called with the share of the work that is done.
     max_time : float, optional
@@ -223,7 +226,7 @@ def find_order(
 
 
 def _rounds_with_curves(settings: OrderSettings) -> bool:
-    """Return whether the rounds of Algorithm 2 fit curves: if asked for, and if they are more than one start of several."""
+    """Return whether the rounds of Algorithm 2 fit curves: with splines, unless the order is one start of several."""
     return settings.scores.parametrization == "spline" and not (settings.scores.compete and settings.refine)
 
 
@@ -241,8 +244,8 @@ def _by_normality(
     with work.part(0.0, 0.7 if curves else 1.0):
         result = order_by_normality(d, rounds, settings.tolerance, work.report, knowledge)
     if curves:
-        # Curves let wrong directions look normal where lines do not; where effects bend, lines are lost. The order along
-        # which models with curves explain the table better is the better one.
+        # Curves can make wrong directions look normal where lines do not, but lines fail where effects bend. Of the
+        # two orders, keep the one along which models with curves explain the table better.
         lines = FullRounds(scores.with_fitter(settings.scores.lines()), settings.statistic)
         with work.part(0.7, 1.0):
             straight = order_by_normality(d, lines, settings.tolerance, work.report, knowledge)
@@ -250,6 +253,15 @@ def _by_normality(
             if loss_along(scores, straight.order.tolist()) < loss_along(scores, result.order.tolist()):
                 return straight, {}, sorted(lines.doubtful)
     return result, {}, sorted(rounds.doubtful)
+
+
+def reordered(found: FoundOrder, parents: Mapping[int, Parents], knowledge: ResolvedKnowledge | None) -> FoundOrder:
+    """Return an order that agrees with parents which more rows chose, as close as possible to the one at hand."""
+    assert found.search is not None
+    old = found.search.state
+    order = ranked_order(precedence(found.scores.d, knowledge, parents), old.order)
+    search = replace(found.search, state=start_state(found.search.choices, order, old.parents))
+    return replace(found, result=_refined(found.result, search, knowledge), search=search)
 
 
 def _refined(result: OrderResult, search: Search, knowledge: ResolvedKnowledge | None) -> OrderResult:

@@ -23,6 +23,9 @@ from heterodag.core.splines import SplineBasis, powers
 from heterodag.core.table import Table
 from heterodag.scores.fit import LinearFit
 
+#: Mean of the bend `sqrt(1 + x^2)` of a standard normal column.
+_BEND_MEAN = 1.3546
+
 
 @dataclass
 class Sums:
@@ -56,8 +59,8 @@ class EndSums(Sums):
     ----------
     features : (SHARP,) raw features of the residuals.
     least, largest : residuals.
-    scores : (2, d) derivatives of the loss by a line of every column, in `A` and in `s`.
-    seen, expected : (2, d) variances of these: squares of the rows' derivatives, and second derivatives.
+    scores : (2, 2 d) derivatives of the loss by a line and by a bend of every column, in `A` and in `s`.
+    seen, expected : (2, 2 d) variances of these: squares of the rows' derivatives, and second derivatives.
     """
 
     features: Array
@@ -71,9 +74,9 @@ class EndSums(Sums):
         return {"least": min, "largest": max}[name](mine, theirs) if name in ("least", "largest") else mine + theirs
 
     def promises(self) -> Array:
-        """Return (d,) what a line of every column promises to the model (score test, nats)."""
+        """Return (2, d) what lines and what bends of every column promise to the model (score tests, nats)."""
         variance = np.maximum(np.minimum(self.seen, self.expected), 1e-300)
-        return np.asarray(0.5 * (self.scores**2 / variance).sum(axis=0))
+        return np.asarray(0.5 * (self.scores**2 / variance).sum(axis=0).reshape(2, -1))
 
 
 @np.errstate(all="ignore")  # a step that leads too far overflows, and is not taken
@@ -92,34 +95,37 @@ def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
     return total
 
 
-@np.errstate(all="ignore")
 def gradient_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Sums]:
     """Return loss and gradient of every model."""
+    return pass_sums(blocks, fits, 0)
+
+
+def end_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Sums]:
+    """Return loss, gradient, residuals and score tests of every model (`EndSums`)."""
+    return pass_sums(blocks, fits, len(fits))
+
+
+@np.errstate(all="ignore")
+def pass_sums(blocks: Blocks, fits: Sequence[LinearFit], ends: int) -> list[Sums]:
+    """Return what `end_sums` tells of the first `ends` models, and what `gradient_sums` tells of the others."""
     models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[Sums]()
     for table in blocks.tables():
         columns = _Columns(table)
         rows = [model.rows(columns) for model in models]
-        found = [Sums(own.loss, gradient) for own, gradient in rows]
-        total = _added(total, found)
-    return _with_gradients(total, models)
-
-
-@np.errstate(all="ignore")
-def end_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[EndSums]:
-    """Return loss, gradient, residuals and score tests of every model."""
-    models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[EndSums]()
-    for table in blocks.tables():
-        columns = _Columns(table)
-        total = _added(total, _ends(columns.X, [model.rows(columns) for model in models]))
+        others = [Sums(own.loss, gradient) for own, gradient in rows[ends:]]
+        total = _added(total, [*_ends(columns.X, rows[:ends]), *others])
     return _with_gradients(total, models)
 
 
 def _ends(X: Array, rows: Sequence[tuple[RowTerms, Array]]) -> list[EndSums]:
+    if not rows:
+        return []
     first = np.array([(own.by_A, own.by_s) for own, _ in rows])
     # The observed second derivative by s is the expected one plus the first.
     second = np.array([(own.by_AA, own.by_ss - own.by_s) for own, _ in rows])
-    squares = (X * X).T
-    scores, seen, expected = first @ X.T, (first * first) @ squares, second @ squares
+    tested = np.concatenate([X, np.sqrt(1.0 + X * X) - _BEND_MEAN])
+    squares = (tested * tested).T
+    scores, seen, expected = first @ tested.T, (first * first) @ squares, second @ squares
     return [
         EndSums(
             own.loss, gradient, raw_features(own.residuals, SHARP).sum(axis=1), float(own.residuals.min()),

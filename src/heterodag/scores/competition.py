@@ -1,34 +1,38 @@
 """Mechanisms that compete: for every variable and set of parents, the one with the best priced likelihood wins.
 
-Four kinds stand for election: lines and curves, each in location-scale and in natural form. Then the noise: the Gaussian
-loss of a model with residuals e becomes its loss under any density of the noise by subtracting n times the gain of a density
-fitted to e (`core.densities`), if that is more than its price. The Gaussian estimates of mean and spread stay: they are
-consistent whatever the noise. Both sides of a likelihood ratio then lack what full maximum likelihood would add, and under
-the null hypothesis the ratio is stochastically smaller than its chi-square: tests keep their level.
+Four kinds compete: lines and curves, each in location-scale and in natural form. Then comes the noise: subtracting n
+times the gain of a density fitted to the residuals (`core.densities`) turns the Gaussian loss of a model into its
+loss under that density; this is done if the gain exceeds the density's price. The Gaussian estimates of mean and
+spread stay: they are consistent whatever the noise. Both sides of a likelihood ratio then lack what full maximum
+likelihood would add, and under the null hypothesis the ratio is stochastically smaller than its chi-square: tests
+keep their level.
 
-Not all stand every time. Curves are fitted where a score test of the lines' residuals asks for them, with more basis columns
-for parents whose waves are fast or whose curve takes all the columns it has. The natural form is fitted where the spread
-moves (else both forms are the same). Natural curves cost several times the others and are needed only where several parents
-act on both natural parameters by curves; `natural_curves` admits them, and `ordering.search` decides.
+Not all kinds are fitted every time. Curves are fitted if a score test of the lines' residuals asks for them, with
+more basis columns for parents whose waves are fast or whose curve uses all the columns it has. The natural form is
+fitted if the spread moves (otherwise both forms are the same). Natural curves cost several times as much as the
+others and are needed only if several parents act on both natural parameters by curves; `natural_curves` admits them,
+and `ordering.search` decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from heterodag.core.densities import SHARP, ResidualSums
 from heterodag.core.gaussian import LOCATION_SCALE, NATURAL, Array, Form, Index, row_derivatives
 from heterodag.core.table import Table
 from heterodag.scores.curves import line_part
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit
 from heterodag.scores.lines import LineFitter
-from heterodag.scores.noise_choice import with_noise
+from heterodag.scores.noise_choice import Alone, edge_gains, with_noise
 from heterodag.scores.smooth import ASKED, JOIN, Batch, Fitted, basis_width, fast_waves, promises, wide_width
 
-#: The natural form is tried where parents contribute more than this to the spread (nats, Wald).
+#: The natural form is tried if parents contribute more than this to the spread (nats, Wald).
 _MOVING = 10.0
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
@@ -38,26 +42,28 @@ _SIMILAR = 1.5
 
 @dataclass(frozen=True)
 class CompetingFitter:
-    """Fits all mechanisms that are allowed and returns the best; the fitter interface that `LocalScores` asks.
+    """Fits all mechanisms that are allowed and returns the best; has the fitter interface that `LocalScores` uses.
 
     Attributes
     ----------
-    forms : which forms stand.
-    curves : whether curves do.
+    forms : which forms compete.
+    curves : whether curves compete.
     noise : "gaussian", "flexible", or "auto" for the better of the two.
-    natural_curves : whether curves in natural form do.
+    natural_curves : whether curves in natural form compete.
+    credit_edges : whether variables with parents are credited with edges of their noise (`scores.noise_choice`).
     """
 
     forms: tuple[Form, ...] = (LOCATION_SCALE, NATURAL)
     curves: bool = True
     noise: str = "auto"
     natural_curves: bool = False
+    credit_edges: bool = False
     comparable = True
     estimates = False
 
     @property
     def form(self) -> Form:
-        """The form if it is fixed; location-scale, which tells mean from spread, if not."""
+        """The form if it is fixed; otherwise location-scale, which separates mean and spread."""
         return self.forms[0]
 
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
@@ -94,10 +100,10 @@ class CompetingFitter:
                     widths = np.where(fast, wide_width(table.shape[0]), widths)
                 for part, of in _designs(batch, starts, np.array(natural), widths):
                     rivals.add(part.natural_curves(effort), of)
-        return rivals.best(self.noise)
+        return rivals.best(self.noise, partial(_edges_alone, table) if self.credit_edges else None)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
-        """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
+        """Return (models, d) what lines and curves of every column promise, not adjusted for the columns in use."""
         (first, second), (slope, bend) = _derivatives(table, fits)
         first, second = (
             np.stack(pair, axis=1).reshape(2 * len(fits), -1) for pair in ((first, slope), (second, bend))
@@ -113,6 +119,14 @@ class CompetingFitter:
         from heterodag.scores.drop_one_mechanisms import drop_mechanisms
 
         return drop_mechanisms(self, table, key, tested)
+
+
+def _edges_alone(table: Table, target: int) -> float:
+    """Return what edges gain a variable without parents (nats); found once per table."""
+    key = ("edges alone", target)
+    if key not in table.memo:
+        table.memo[key] = float(edge_gains(ResidualSums.of(table.take([target]), SHARP))[0])
+    return float(table.memo[key])
 
 
 def _derivatives(table: Table, fits: Sequence[Fit]) -> list[tuple[Array, Array]]:
@@ -131,7 +145,7 @@ def _natural_lines(table: Table, keys: Sequence[Key], starts: Sequence[Fit | Non
 
 
 def _add_curves(rivals: _Rivals, batch: Batch, starts: Sequence[Fit | None], lines: Fitted, effort: Effort) -> Index:
-    """Fit curves where the residuals of lines ask for them; return (models, parents) how many basis columns each got."""
+    """Fit curves where the residuals of lines ask for them; return the numbers (models, parents) of basis columns."""
     wide = wide_width(batch.table.shape[0])
     fast = fast_waves(batch.table, batch.keys, [first for first, _ in lines.derivatives()])
     asked = np.where(fast, np.inf, batch.bent(lines))
@@ -151,7 +165,7 @@ def _add_curves(rivals: _Rivals, batch: Batch, starts: Sequence[Fit | None], lin
 def _designs(
     batch: Batch, starts: Sequence[Fit | None], some: Index, widths: Index
 ) -> Iterator[tuple[Batch, list[int]]]:
-    """Yield designs of some models, those of similar size together; `widths` (models, parents) count basis columns."""
+    """Yield designs of some models, with those of similar size together; `widths` (models, parents) count columns."""
     left = some[np.argsort(widths[some].sum(axis=1), kind="stable")]
     while len(left):
         size = widths[left].sum(axis=1)
@@ -164,26 +178,26 @@ def _designs(
 
 
 class _Rivals:
-    """The models that stand for every key, and the choice among them."""
+    """The models that compete for every key, and the choice among them."""
 
     def __init__(self, table: Table, keys: int) -> None:
         self.table, self.fits, self.rows, self.owner = table, list[LinearFit](), list[Array](), list[int]()
         self.keys = keys
 
     def add(self, fitted: Fitted, of: Sequence[int]) -> None:
-        """Let models of some keys stand."""
+        """Add competing models of some keys."""
         self.fits += fitted.fits
         self.rows += list(fitted.residuals)
         self.owner += of
 
     def with_moving_spread(self) -> list[int]:
-        """Return the keys that have a model whose spread the parents move."""
+        """Return the keys that have a model in which parents move the spread."""
         return sorted({owner for fit, owner in zip(self.fits, self.owner, strict=True) if fit.spread_gain > _MOVING})
 
-    def best(self, noise: str) -> list[Fit]:
+    def best(self, noise: str, alone: Alone | None) -> list[Fit]:
         """Return the best model of every key, with its noise."""
         found: list[Fit | None] = [None] * self.keys
-        judged = with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner))
+        judged = with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner), alone)
         for fit, owner in zip(judged, self.owner, strict=True):
             other = found[owner]
             if other is None or fit.loss < other.loss:

@@ -1,7 +1,8 @@
 """`LongScores`: local scores of a table that is too long to fit every model on all of its rows, or to be in memory.
 
 Models are chosen on samples, as everywhere; a question about all rows is answered by the model of the largest sample, taken
-to its optimum on all rows (`scores.newton`). Whoever asks need not know: it is the interface of `LocalScores`.
+to its optimum on all rows (`scores.newton`). A model that differs by one parent from one that is known already is made from
+that (`scores.nested`). Whoever asks need not know: it is the interface of `LocalScores`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from heterodag.core.blocks import Blocks, LongTable
 from heterodag.core.gaussian import Array, Index
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
+from heterodag.scores.block_sums import EndSums, second_sums
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.local import Fitter, LocalScores
-from heterodag.scores.newton import fit_all_rows, fit_sample
+from heterodag.scores.nested import expected_with, expected_without, relative, with_parent
+from heterodag.scores.newton import Start, fit_all_rows, fit_sample, penalty_of
 from heterodag.scores.smooth import widened
 
 #: Tables with more rows are long: models are chosen on a sample of this size, and fitted to all rows by Newton's steps.
@@ -43,11 +46,17 @@ class LongScores(LocalScores):
     """
 
     def __init__(self, long: LongTable, fitter: Fitter, work: Work | None = None) -> None:
+        if isinstance(fitter, CompetingFitter):
+            fitter = replace(fitter, credit_edges=True)
         super().__init__(long.survey.table(), fitter, work)
         self.long = long
         #: The scores that models are chosen on.
         self._local = LocalScores(self.table, fitter, self.work)
         self._samples = {self.n_rows: self}
+        #: What all rows said of the models in the end.
+        self._ends = dict[Key, EndSums]()
+        #: What edges gain variables without parents (nats).
+        self._alone = dict[int, float]()
 
     @property
     def n_rows(self) -> int:
@@ -80,26 +89,63 @@ class LongScores(LocalScores):
     def fits(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, after: Parents | None = None) -> list[Fit]:
         """Return models on all rows; each begins where the same model on the largest sample ended."""
         keys = list(keys)
-        missing = [key for key in dict.fromkeys(keys) if key not in self._fits]
+        # Models with parents are compared with those without: what the noise of a variable gains by edges is known there.
+        asked = [*keys, *((target, ()) for target, _ in keys)]
+        missing = [key for key in dict.fromkeys(asked) if key not in self._fits]
         if missing:
-            base = self.sample(CHOSEN_ON)
-            starts = [_start(fit) for fit in base.fits(missing, Effort.FINAL, after) if isinstance(fit, LinearFit)]
-            base.prepare_gains(missing, whole=True)
-            for fit, promised in self._on_all_rows(starts):
-                self._fits[fit.key] = fit
-                # Lines are tested on all rows; curves of a new parent only on the sample.
-                self._keep_gains([fit.key], np.maximum(promised, base.gains(fit.key))[None])
+            for fit, end in self._on_all_rows(self._starts(missing, after)):
+                self._fits[fit.key], self._ends[fit.key] = fit, end
+                self._keep_gains([fit.key], end.promises().sum(axis=0)[None])
         return [self._fits[key] for key in keys]
 
-    def _on_all_rows(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
+    def _starts(self, keys: Sequence[Key], after: Parents | None) -> list[Start]:
+        """Return where models begin: at the optimum that a known relative tells, else at that of the sample."""
+        base, known = self.sample(CHOSEN_ON), {key: relative(key, self._fits.values()) for key in keys}
+        larger = [key for key, near in known.items() if near is not None and len(near.parents) < len(key[1])]
+        asked = [*(key for key, near in known.items() if near is None), *larger]
+        fits = {fit.key: fit for fit in base.fits(asked, Effort.FINAL, after) if isinstance(fit, LinearFit)}
+        fresh = [_start(fits[key]) for key, near in known.items() if near is None]
+        share = self.n_rows / len(self.long.survey.sample)
+        starts = [Start(_start(fit), second * share) for fit, second in self._on_sample(fresh)]
+        pairs = [(near, fits.get(key), key) for key, near in known.items() if near is not None]
+        return starts + (self._nested(pairs, share) if pairs else [])
+
+    def _nested(self, pairs: Sequence[tuple[LinearFit, LinearFit | None, Key]], share: float) -> list[Start]:
+        """Return where models with one parent more or less than a known one begin.
+
+        `share` turns sums over the sample into those over all rows.
+        """
+        begun = list[LinearFit]()
+        for near, chosen, key in pairs:
+            begun.append(near if chosen is None else with_parent(near, chosen, self._bent(near, key)))
+        seconds = self._summed(self.long.in_memory())(second_sums, begun)
+        starts = list[Start]()
+        for (near, chosen, key), fit, sums in zip(pairs, begun, seconds, strict=True):
+            second, penalty = sums.second * share, np.diag(penalty_of(fit, self.n_rows))
+            if chosen is None:
+                fit, second = expected_without(near, key[1], second + penalty)
+                starts.append(Start(fit, second - np.diag(penalty_of(fit, self.n_rows)), expected=True))
+            elif self._bent(near, key):
+                starts.append(Start(fit, second))
+            else:
+                new = _new(near, key)
+                scores = self._ends[near.key].scores[:, new]
+                starts.append(Start(expected_with(fit, new, second + penalty, scores), second, expected=True))
+        return starts
+
+    def _bent(self, near: LinearFit, key: Key) -> bool:
+        """Return whether all rows ask for a curve of a new parent: it must pay for a coefficient in mean and spread."""
+        return bool(self._ends[near.key].promises()[1, _new(near, key)] > np.log(self.n_rows))
+
+    def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
+        """Return models at their optimum, with what all rows say of them."""
         noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
-        sampled, n = len(self.long.survey.sample), self.n_rows
-        known = self._on_sample(starts)
-        scaled = [(_start(fit), second * (n / sampled)) for fit, second in known]
-        return fit_all_rows(scaled, self._summed(self.long.groups()), n, noise)
+        return fit_all_rows(starts, self._summed(self.long.groups()), self.n_rows, noise, self._alone)
 
     def _on_sample(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
         """Return models at the optimum of the sample; curves that take all their columns get more if that helps."""
+        if not starts:
+            return []
         summed, rows = self._summed(self.long.in_memory()), len(self.long.survey.sample)
         known = fit_sample(starts, summed, rows)
         places, wider = [], list[LinearFit]()
@@ -136,6 +182,11 @@ class LongScores(LocalScores):
     def without(self, tests: Sequence[tuple[Key, Sequence[int]]]) -> list[DropOne]:
         """Test parents one at a time, on the largest sample."""
         return self.sample(CHOSEN_ON).without(tests)
+
+
+def _new(near: LinearFit, key: Key) -> int:
+    (new,) = set(key[1]).difference(near.parents)
+    return new
 
 
 def _start(fit: LinearFit) -> LinearFit:

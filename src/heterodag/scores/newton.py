@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from heterodag.core.gaussian import Array, Index
 from heterodag.core.splines import SplineBasis
 from heterodag.core.steps import damped_steps
 from heterodag.core.wald import wald_gains
-from heterodag.scores.block_sums import EndSums, Sums, end_sums, gradient_sums, second_sums
+from heterodag.scores.block_sums import EndSums, Sums, end_sums, gradient_sums, pass_sums, second_sums
 from heterodag.scores.fit import Effort, LinearFit
-from heterodag.scores.noise_choice import with_described_noise
+from heterodag.scores.noise_choice import edge_gains, with_described_noise
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import curve_penalties
 
@@ -30,7 +31,7 @@ from heterodag.scores.spline_design import curve_penalties
 #: without another look at the rows: what is left after it is a fraction of a nat.
 ACCURACY = 0.5
 #: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
-_STEPS, _TRUSTING = 8, 4
+_STEPS, _TRUSTING = 5, 2
 #: A step that promises less than this (nats) is likely the last: a sample's second derivatives are right to 1 or 2 percent.
 _NEAR = 25.0
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
@@ -73,7 +74,7 @@ class _Climb:
             self.over = self.damping > _MOST_DAMPING
             return
         self.fit, self.here, self.fresh = moved, sums, False
-        self.damping = self.damping / _MORE_DAMPING if self.damping > _SOME_DAMPING else _NO_DAMPING
+        self.damping = max(self.damping / _MORE_DAMPING, _NO_DAMPING)
         self.settle()
 
     def settle(self) -> None:
@@ -103,7 +104,7 @@ class _Climb:
 
 def fit_sample(starts: Sequence[LinearFit], summed: Summed, n: int) -> list[tuple[LinearFit, Array]]:
     """Fit models on the n rows of a sample that is in memory; return each with its second derivatives."""
-    climbs = [_Climb(fit, _penalty(fit, n), np.empty(0)) for fit in starts]
+    climbs = [_Climb(fit, penalty_of(fit, n), np.empty(0)) for fit in starts]
     for _ in range(_STEPS):
         _refresh(climbs, summed)
         active = [climb for climb in climbs if not climb.over]
@@ -113,15 +114,34 @@ def fit_sample(starts: Sequence[LinearFit], summed: Summed, n: int) -> list[tupl
     return [(climb.ended(n), climb.second) for climb in climbs]
 
 
-def fit_all_rows(
-    starts: Sequence[tuple[LinearFit, Array]], summed: Summed, n: int, noise: str
-) -> list[tuple[LinearFit, Array]]:
-    """Fit models on all n rows from their starts, which know the second derivatives of n rows.
+@dataclass(frozen=True)
+class Start:
+    """Where a model begins, and about its second derivatives over all rows there.
 
-    Returns each model with what a line of every column promises it.
+    An `expected` optimum comes from a model that differs by one parent. If that parent is weak, it is right to a nat or so.
     """
-    climbs = [_Climb(fit, _penalty(fit, n), second) for fit, second in starts]
-    for climb, sums in zip(climbs, summed(gradient_sums, [climb.fit for climb in climbs]), strict=True):
+
+    fit: LinearFit
+    second: Array
+    expected: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether one pass over the rows is likely enough; models without parents are at their optimum."""
+        return self.expected or not self.fit.parents
+
+
+def fit_all_rows(
+    starts: Sequence[Start], summed: Summed, n: int, noise: str, alone: dict[int, float]
+) -> list[tuple[LinearFit, EndSums]]:
+    """Fit models on all n rows from their starts; return each with what all rows say of it.
+
+    `alone` holds what edges gain variables without parents (nats); those of models that are among the starts are added.
+    """
+    starts = sorted(starts, key=lambda start: not start.settled)
+    climbs = [_Climb(start.fit, penalty_of(start.fit, n), start.second) for start in starts]
+    first = partial(pass_sums, ends=sum(start.settled for start in starts))
+    for climb, sums in zip(climbs, summed(first, [climb.fit for climb in climbs]), strict=True):
         climb.here = sums
         climb.settle()
     for number in range(_STEPS):
@@ -130,10 +150,11 @@ def fit_all_rows(
         active = [climb for climb in climbs if not climb.over]
         if not active:
             break
-        last = max(climb.step()[1] for climb in active) < _NEAR
-        _move(active, summed(end_sums if last else gradient_sums, [_moved(climb) for climb in active]))
+        active.sort(key=lambda climb: climb.step()[1])
+        ends = sum(climb.step()[1] < _NEAR for climb in active)
+        _move(active, summed(partial(pass_sums, ends=ends), [_moved(climb) for climb in active]))
     _measure(climbs, summed)
-    return _with_noise(climbs, n, noise)
+    return _with_noise(climbs, n, noise, alone)
 
 
 def _moved(climb: _Climb) -> LinearFit:
@@ -163,7 +184,9 @@ def _measure(climbs: Sequence[_Climb], summed: Summed) -> None:
             climb.here = end
 
 
-def _with_noise(climbs: Sequence[_Climb], n: int, noise: str) -> list[tuple[LinearFit, Array]]:
+def _with_noise(
+    climbs: Sequence[_Climb], n: int, noise: str, alone: dict[int, float]
+) -> list[tuple[LinearFit, EndSums]]:
     ends = [climb.here for climb in climbs if isinstance(climb.here, EndSums)]
     E = ResidualSums(
         orthonormal_means(np.array([end.features for end in ends]) / n),
@@ -173,11 +196,16 @@ def _with_noise(climbs: Sequence[_Climb], n: int, noise: str) -> list[tuple[Line
     def described(some: Index, size: int) -> ResidualSums:
         return replace(E.take(some), features=E.features[some, :size])
 
-    fits = with_described_noise([climb.ended(n) for climb in climbs], described, noise, np.arange(len(ends)))
-    return [(fit, end.promises()) for fit, end in zip(fits, ends, strict=True)]
+    roots = np.array([k for k, climb in enumerate(climbs) if not climb.fit.parents], dtype=np.intp)
+    if len(roots) and noise != "gaussian":
+        gains = edge_gains(E.take(roots))
+        alone |= {climbs[k].fit.target: float(gain) for k, gain in zip(roots, gains, strict=True)}
+    ended = [climb.ended(n) for climb in climbs]
+    fits = with_described_noise(ended, described, noise, np.arange(len(ends)), alone.__getitem__)
+    return list(zip(fits, ends, strict=True))
 
 
-def _penalty(fit: LinearFit, n: int) -> Array:
+def penalty_of(fit: LinearFit, n: int) -> Array:
     """Return the penalty of every coefficient, on the scale of sums over rows."""
     curves = curve_penalties(fit)
     return np.where(curves > 0.0, curves, fit.shape.ridge(ridge_strength(n))[:, 0])

@@ -1,0 +1,121 @@
+"""Models that differ from a known one by a parent, or lack some, and treat all other parents as it does.
+
+On a sample, form and curves are chosen for every model on its own. Over millions of rows, two models that treat a shared
+parent differently (by a line and by a curve, or by curves of 8 and of 24 columns) differ by thousands of nats, and what a
+further parent adds is lost in that. So a long table compares models in which everything else is equal. A further parent acts
+by a line unless all rows ask for a curve: one that only a sample asked for would pay for columns that do nothing.
+
+Second derivatives and what is known of the model at hand also tell where the optimum of the other one is, if the parent
+is weak: one pass over the rows then confirms it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heterodag.core.design import linear_basis
+from heterodag.core.gaussian import Array, Index
+from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
+from heterodag.scores.fit import Fit, Key, LinearFit, Parents
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one parent has in a model: basis columns, coefficients (2, width) in `A` and `s`, strengths (2,) of penalties."""
+
+    column: ColumnSpline
+    theta: Array
+    strengths: Array
+
+
+def relative(key: Key, known: Iterable[Fit]) -> LinearFit | None:
+    """Return the known model of the same variable that differs least: by one parent less, or by some more.
+
+    None if there is none, and for variables without parents, whose optimum is known.
+    """
+    target, parents = key[0], set(key[1])
+    if not parents:
+        return None
+    own = [fit for fit in known if fit.target == target and isinstance(fit, LinearFit)]
+    near = [fit for fit in own if parents <= set(fit.parents) or len(parents.symmetric_difference(fit.parents)) == 1]
+    return min(near, key=lambda fit: (abs(len(fit.parents) - len(parents)), fit.loss), default=None)
+
+
+def without_parent(known: LinearFit, parents: Parents) -> LinearFit:
+    """Return the start of a model that has some of the parents of `known`, as they are there."""
+    return _joined(known, parents, _parts(known))
+
+
+def expected_without(known: LinearFit, parents: Parents, second: Array) -> tuple[LinearFit, Array]:
+    """Return the same at its expected optimum, with its second derivatives, from those of `known` (penalties included)."""
+    start = without_parent(known, parents)
+    dropped = np.concatenate([coefficients_of(known, gone) for gone in set(known.parents).difference(parents)])
+    kept = np.delete(np.arange(len(known.theta)), dropped)
+    own = second[np.ix_(kept, kept)]
+    step = np.linalg.lstsq(own, second[np.ix_(kept, dropped)] @ known.theta[dropped], rcond=None)[0]
+    return replace(start, theta=start.theta + step), own
+
+
+def expected_with(start: LinearFit, new: int, second: Array, scores: Array) -> LinearFit:
+    """Return a model with a new parent that acts by a line at its expected optimum.
+
+    `second` are second derivatives at the start (penalties included), `scores` (2,) the derivatives of the loss by the line
+    in `A` and in `s`; those by all else are 0.
+    """
+    gradient = np.zeros(len(start.theta))
+    gradient[coefficients_of(start, new)] = scores
+    return replace(start, theta=start.theta - np.linalg.lstsq(second, gradient, rcond=None)[0])
+
+
+def coefficients_of(fit: LinearFit, parent: int) -> Index:
+    """Return where the coefficients of a parent are, those in `A` before those in `s`."""
+    k = fit.parents.index(parent)
+    return fit.shape.of_rows(fit.basis.blocks[k] if isinstance(fit.basis, SplineBasis) else slice(k + 1, k + 2))
+
+
+def with_parent(known: LinearFit, chosen: LinearFit, bent: bool) -> LinearFit:
+    """Return the start of a model that has one parent more than `known`, and the others as they are there.
+
+    The new parent has no effect yet. If it is `bent`, it acts by the curve that it has in `chosen`, a model of a sample;
+    else it acts by a line. A model without parents has no form of its own: it takes that of `chosen`.
+    """
+    if not known.parents:
+        known = replace(known, form=chosen.form, theta=np.zeros(2 + chosen.form.locations), basis=linear_basis)
+    parts = _parts(known)
+    for j, part in _parts(chosen).items():
+        column, width = (part.column, part.theta.shape[1]) if bent else (LINE, 1)
+        strengths = part.strengths if bent else np.full(2, np.inf)
+        parts.setdefault(j, _Part(column, np.zeros((2, width)), strengths))
+    return _joined(known, chosen.parents, parts)
+
+
+def _joined(known: LinearFit, parents: Parents, parts: Mapping[int, _Part]) -> LinearFit:
+    """Return a model with the intercepts and the location of `known` and the given parts."""
+    p, own = known.shape.width, [parts[j] for j in parents]
+    sides = [np.concatenate([known.theta[[k * p]], *(part.theta[k] for part in own)]) for k in (0, 1)]
+    start = replace(known, parents=parents, theta=np.concatenate([*sides, known.theta[2 * p :]]), noise=None)
+    if all(part.column is LINE for part in own) and not isinstance(known.basis, SplineBasis):
+        return start
+    return replace(
+        start,
+        basis=SplineBasis(tuple(part.column for part in own), tuple(part.theta.shape[1] for part in own)),
+        strengths=np.array([part.strengths for part in own]).reshape(-1, 2).T,
+        edf=np.zeros((2, len(own))),
+    )
+
+
+def _parts(fit: LinearFit) -> dict[int, _Part]:
+    """Return what each parent has in a model."""
+    p, count = fit.shape.width, len(fit.parents)
+    sides = fit.theta[: 2 * p].reshape(2, p)
+    if not isinstance(fit.basis, SplineBasis):
+        straight = np.full(2, np.inf)
+        return {j: _Part(LINE, sides[:, k + 1 : k + 2], straight) for k, j in enumerate(fit.parents)}
+    strengths = np.full((2, count), np.inf) if fit.strengths is None else fit.strengths
+    return {
+        j: _Part(fit.basis.columns[k], sides[:, block], strengths[:, k])
+        for k, (j, block) in enumerate(zip(fit.parents, fit.basis.blocks, strict=True))
+    }

@@ -1,0 +1,74 @@
+"""Models that differ by a parent: all else is equal, so their losses tell about that parent alone."""
+
+import numpy as np
+import pytest
+
+from heterodag import simulate
+from heterodag.core.gaussian import LOCATION_SCALE, NATURAL
+from heterodag.core.splines import SplineBasis
+from heterodag.core.table import Table
+from heterodag.scores.competition import CompetingFitter
+from heterodag.scores.lines import LineFitter
+from heterodag.scores.local import LocalScores
+from heterodag.scores.nested import relative, with_parent, without_parent
+
+FITTERS = {
+    "lines": LineFitter(LOCATION_SCALE),
+    "natural lines": LineFitter(NATURAL),
+    "curves": CompetingFitter(forms=(LOCATION_SCALE,), noise="gaussian"),
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    star = np.zeros((4, 4), dtype=int)
+    star[:3, 3] = 1
+    return Table.standardize(simulate(3000, 4, mechanism="curved", spread="curved", adjacency=star, random_state=5).X)
+
+
+@pytest.fixture(params=sorted(FITTERS))
+def scores(request, table):
+    return LocalScores(table, FITTERS[request.param])
+
+
+def predicted(fit, table):
+    A, s, m = fit.predictors(table, slice(None))
+    return np.array([A[0], s[0], np.broadcast_to(m, A.shape)[0]])
+
+
+@pytest.mark.parametrize("bent", [True, False])
+def test_a_new_parent_changes_nothing_at_the_start(scores, table, bent):
+    known, chosen = scores.fits([(3, (0, 2)), (3, (0, 1, 2))])
+    start = with_parent(known, chosen, bent)
+    assert start.parents == (0, 1, 2)
+    np.testing.assert_allclose(predicted(start, table), predicted(known, table), atol=1e-12)
+    if isinstance(chosen.basis, SplineBasis):
+        widths = chosen.basis.widths
+        assert max(widths) > 1
+        assert start.basis.widths[1] == (widths[1] if bent else 1)
+        assert (start.basis.widths[0], start.basis.widths[2]) == known.basis.widths
+
+
+def test_a_parent_that_leaves_takes_nothing_else_along(scores, table):
+    known, chosen = scores.fits([(3, (0, 2)), (3, (0, 1, 2))])
+    back = without_parent(with_parent(known, chosen, True), (0, 2))
+    np.testing.assert_array_equal(back.theta, known.theta)
+    np.testing.assert_allclose(predicted(back, table), predicted(known, table), atol=1e-12)
+
+
+def test_a_variable_without_parents_takes_the_form_of_the_larger_model(table):
+    (alone,) = LocalScores(table, FITTERS["lines"]).fits([(3, ())])
+    (chosen,) = LocalScores(table, FITTERS["natural lines"]).fits([(3, (1,))])
+    start = with_parent(alone, chosen, False)
+    assert start.form is NATURAL
+    np.testing.assert_allclose(predicted(start, table), 0.0)
+
+
+def test_a_relative_differs_by_one_parent_or_has_more(scores):
+    fits = scores.fits([(3, (0,)), (3, (0, 1, 2)), (2, (0,)), (3, ())])
+    assert relative((3, (0, 1)), fits) in fits[:2]
+    assert relative((3, (0, 1)), fits).loss == min(fit.loss for fit in fits[:2])
+    assert relative((3, (1,)), fits[1:3]) is fits[1]  # it has more parents
+    assert relative((3, (1, 2)), fits[:1]) is None
+    assert relative((3, ()), fits) is None  # its optimum is known
+    assert relative((2, (0, 1)), fits) is fits[2]
