@@ -8,35 +8,35 @@ _CARE = "read its edges with care"
 #: Topic, check, severity, what it looks for, what to do.
 CHECKS = (
     ("size", "few-rows", "amber; red", "below 100 rows, or fewer than columns; red if a fit refuses", "more rows"),
-    ("size", "looked-at", "green", "of a [table on disk](how-to/tables-on-disk.md): how many rows were looked at", "none"),
-    ("size", "missing", "red", "missing values; with `missing='drop'` amber from 5 % on", "fill in, or drop the rows"),
+    ("size", "looked-at", "green", "for a [table on disk](how-to/tables-on-disk.md): how many rows were checked", "none"),
+    ("size", "missing", "red", "missing values; with `missing='drop'` amber from 5 %", "fill in, or drop the rows"),
     ("rows", "random-walk", "red, refused", "rows so alike that most edges would be false", "differences; one row per unit"),
-    ("rows", "autocorrelation", "amber; red", "rows like those before; red if they tell as much as a quarter", "the same"),
-    ("rows", "drift", "amber", "rows alike over long stretches only: a trend, batches", "add what changes as a column"),
+    ("rows", "autocorrelation", "amber; red", "rows like those before; red if worth a quarter of the rows", "the same"),
+    ("rows", "drift", "amber", "rows alike only over long stretches: a trend, batches", "add what changes as a column"),
     ("rows", "sorted", "amber", "a column that never falls, or never rises, along the rows", "none if you sorted them"),
     ("rows", "repeated-units", "amber", "rows with the same whole number in a column are alike", "one row per unit"),
-    ("rows", "repeated-rows", "amber; red", "copies of earlier rows; red from half of the rows on", "leave them out"),
+    ("rows", "repeated-rows", "amber; red", "copies of earlier rows; red from half of the rows", "leave them out"),
     ("columns", "running-number", "red", "the same step from row to row", "leave it out"),
-    ("columns", "identifier", "amber", "whole numbers, none twice, in order or without a gap", "leave it out"),
-    ("columns", "two-values", "amber", "two values", "conditions, or " + _CARE),
+    ("columns", "identifier", "amber", "whole numbers, all different, in order or without gaps", "leave it out"),
+    ("columns", "two-values", "amber", "only two values", "use as conditions, or " + _CARE),
     ("columns", "labels", "amber", "at most 10 whole numbers: a class or a grade", "leave it out, or " + _CARE),
     ("columns", "counts", "amber", "small counts, up to a mean of about 12", _CARE),
     ("columns", "few-values", "amber", "at most 10 other values", _CARE),
     ("columns", "rounding", "amber", "rounded to 0.3 standard deviations or more", "more digits"),
-    ("columns", "text, constant", "red", "a fit refuses that", "leave it out"),
-    ("values", "codes", "red; amber", "-999, 9999, far from others; amber for -1 below positives", "replace by empty cells"),
+    ("columns", "text, constant", "red", "a fit refuses these", "leave it out"),
+    ("values", "codes", "red; amber", "-999, 9999, far from other values; amber for -1 below positives", "use empty cells"),
     ("values", "extreme-values", "amber; red", "far beyond the next value; red from 1000 times as far", "correct the cell"),
-    ("values", "limit", "amber", "3 % of the rows or more at the lowest or highest value", "leave those rows out"),
-    ("values", "repeated-value", "amber", "3 % of the rows or more at one value, as if filled in", "leave those rows out"),
-    ("values", "infinite", "red", "a fit refuses that", "replace"),
+    ("values", "limit", "amber", "at least 3 % of the rows at the lowest or highest value", "leave those rows out"),
+    ("values", "repeated-value", "amber", "at least 3 % of the rows at one value, as if imputed", "leave those rows out"),
+    ("values", "infinite", "red", "infinite values: a fit refuses these", "replace them"),
     ("overlap", "near-copies", "amber", "rank correlation of two columns above 0.999", "keep one"),
-    ("overlap", "near-collinear", "amber", "others explain more than 99.9 % of a column", "leave one out"),
-    ("overlap", "copies", "red", "exact copies and linear functions: a fit refuses that", "leave one out"),
+    ("overlap", "near-collinear", "amber", "other columns explain more than 99.9 % of a column", "leave one out"),
+    ("overlap", "copies", "red", "exact copies and linear functions: a fit refuses these", "leave one out"),
 )  # fmt: skip
 
 INTRODUCTION = """# The check of a table
 
-Before a fit, look at the table:
+Check the table before a fit:
 
 ```python
 from heterodag import check_table, load_sachs
@@ -49,23 +49,24 @@ table = found.frame()  # columns and rows that each finding is about
 
 On the command line: `heterodag check my.csv` ([options](command-line.md)). Rows are counted from 0.
 
-- **Green**: as it should be.
+- **Green**: fine.
 - **Amber**: read the result with care, and try the remedy.
-- **Red**: the result may well mean nothing until you have tried the remedy, or a fit refuses the table.
+- **Red**: the result may mean nothing until you have tried the remedy, or a fit refuses the table.
 
-One kind of red finding is a reason to refuse a fit that would run: `random-walk`. Rows of most columns are then so much like
-their neighbours that the table tells as much as an eighth of its rows, and about half of all pairs of unrelated columns
-would be joined (below). All others are warnings: a label or a running number harms the edges at its own column.
+Only one red finding refuses a table that could be fitted: `random-walk`. In most columns, neighbouring rows are then so much
+alike that the table is worth an eighth of its rows, and about half of all pairs of unrelated columns would be joined (see
+below). All other such findings are warnings: a label or a running number harms only the edges of its own column.
 """
 
 LIMITS = """## What it cannot see
-- **Units whose rows lie scattered**, unless a column of whole numbers names them.
-- **Dependence in a table that was sorted** by something else: the order of collection is lost.
-- **A row that is wrong in several columns at once.** In heavy-tailed tables an effect is far out where its cause is, so such
-  a row is taken for a real one.
-- **Hidden common causes**, and whether a row belongs to the population you mean.
-- Dependence is judged on at most 20,000 rows, in runs of 1,000, and kinds of columns on as many, evenly spread. With
-  conditions (`groups`, `--conditions`), rows are compared within each.
+- **Repeated units whose rows are scattered**, unless a column of whole numbers identifies the units.
+- **Dependence in a table that was sorted**: the order of collection is lost.
+- **A row that is wrong in several columns at once.** In heavy-tailed tables an effect is extreme where its cause is, so such
+  a row looks real.
+- **Hidden common causes**, and rows from another population.
+
+Dependence is judged on at most 20,000 rows, in runs of 1,000, and the kind of a column on at most 20,000 evenly spaced
+rows. With conditions (`groups`, `--conditions`), rows are compared within each condition.
 """
 
 
@@ -138,14 +139,15 @@ def page(rows, harm):
             *checks(),
             "",
             "A value is far beyond the next one if it is 5 times as far from the median (20 times in tables with heavy",
-            "tails), and nothing else in its row is set off from the rest.",
+            "tails), and no other value in its row stands out.",
             "",
             "## What is found",
             "",
-            f"Made by `python benchmarks/table_checks.py run`: {TABLES} tables per line, seeds from {FIRST_SEED}",
+            f"Made by `python benchmarks/table_checks.py run`: {TABLES} tables per row, seeds from {FIRST_SEED}",
             "(thresholds were chosen on seeds below 3000); 300 or 1,000 rows, 5 or 20 columns, six worlds of `simulate` in",
-            "turn. *Found* is the percentage of tables for which the check that should speak does, *red* that of red",
-            f"findings. Defects of columns are in one column. Rows: {rows_in('table_checks.csv', 'table_checks_harm.csv')}.",
+            "turn. *Found* is the percentage of tables in which the right check finds the defect, *red* that in",
+            "which this finding is red. A defect of columns affects one column.",
+            f"Rows: {rows_in('table_checks.csv', 'table_checks_harm.csv')}.",
             "",
             NOW,
             "",
@@ -160,9 +162,9 @@ def page(rows, harm):
             "",
             "## What defects do to a fit",
             "",
-            f"Made by `python benchmarks/table_checks.py harm`: `HOST()` on {HARM_TABLES} tables per line, 500 rows, 5",
-            "columns. An error is an edge that is missing, too many or turned round. With dependent rows the five columns",
-            "are unrelated, and each of 10 pairs may get an edge; in the other lines a table has",
+            f"Made by `python benchmarks/table_checks.py harm`: `HOST()` on {HARM_TABLES} tables per row, 500 rows, 5",
+            "columns. An error is a missing, wrong or reversed edge. With dependent rows the five columns",
+            "are unrelated, and each of 10 pairs may get an edge; in the other rows a table has",
             f"{true:.1f} true edges on average.",
             "",
             *harms(harm),

@@ -1,4 +1,4 @@
-"""The prose: its Python blocks run, its output is what is printed, its links and versions hold."""
+"""The prose: its Python blocks run, its output is what is printed, its versions hold."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-#: No held-out row counts for less than this many units of log-likelihood below a plain normal curve: one outlier that a
-#: model has not seen the like of should not decide.
+#: Lower limit on what a held-out row counts, in log-likelihood relative to a plain normal distribution: a single
+#: outlier unlike any training row should not decide.
 _WORST_ROW = -10.0
 
 
@@ -38,9 +38,9 @@ class ParametrizationComparison:
     ----------
     frame : pandas.DataFrame
         One row per variable and parametrisation: `variable`, `predecessors` (their number), `parametrization`,
-        `loglik` (mean held-out log-likelihood of a row, in units of the variable's standard deviation, above that of
-        a normal curve without predecessors), `stderr` (of its difference from the best parametrisation of that
-        variable), `best` (whether it is that one).
+        `loglik` (mean held-out log-likelihood per row, in units of the variable's standard deviation, above that of
+        a normal distribution without predecessors), `stderr` (standard error of its difference from the best
+        parametrisation of that variable), `best` (whether it is the best).
 
     Examples
     --------
@@ -66,7 +66,7 @@ class ParametrizationComparison:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the log-likelihoods, one line per variable, one mark per parametrisation; further right predicts better.
+        """Plot the log-likelihoods, one line per variable and one mark per parametrisation; further right is better.
 
         Parameters
         ----------
@@ -111,15 +111,15 @@ def compare_parametrizations(
         Continuous observations.
     order_or_graph : causal order, adjacency matrix or fitted estimator
         Each variable is predicted from all that precede it in the order, or from its parents in the graph
-        (`adjacency[i, j] == 1` means column i -> column j). Of a fitted estimator the order is taken.
+        (`adjacency[i, j] == 1` means column i -> column j). For a fitted estimator, its order is used.
     parametrizations : sequence of {"linear", "spline", "mlp"}, default=("linear", "spline")
         What to compare; "mlp" needs torch.
     form : {"natural", "location-scale"}, default="natural"
-        Of the conditional Gaussians.
+        Form of the conditional Gaussians.
     folds : int, default=2
         The rows are cut at random into this many parts, and each is predicted from the others.
     random_state : int, Generator or None, default=0
-        Seed of the cut, and of "mlp".
+        Seed for the random cut and for "mlp".
 
     Returns
     -------
@@ -128,8 +128,8 @@ def compare_parametrizations(
 
     Notes
     -----
-    The first variable of an order has no predecessors and is left out. A row counts for no less than 10 below the
-    normal curve without predecessors, so that a single outlier cannot decide.
+    The first variable of an order has no predecessors and is left out. No row counts for less than 10 below the
+    normal distribution without predecessors, so that a single outlier cannot decide.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def compare_parametrizations(
 
 
 def _predecessors(given: Any, d: int, names: list[str] | None) -> dict[int, list[int]]:
-    """Return the columns that predict each column, in causal order; columns without any are left out."""
+    """Return the columns that predict each column, in causal order; columns without predecessors are left out."""
     given = getattr(given, "order_", getattr(given, "order", given))
     if not all(map(_is_row, given)) if isinstance(given, list | tuple) else np.ndim(given) == 1:
         order: npt.NDArray[np.intp] = order_indices(given, d, names)
@@ -184,7 +184,7 @@ def _is_row(item: Any) -> bool:
 
 
 def _held_out(fitter: Fitter, train: Array, test: Array, predecessors: dict[int, list[int]]) -> Array:
-    """Return the log-likelihood of every held-out value above that without predecessors, (rows, d)."""
+    """Return the log-likelihood (rows, d) of every held-out value, minus that without predecessors."""
     table = Table.standardize(train)
     unseen = Table.with_scaling(test, table.location, table.scale)
     out, everything = np.zeros(test.shape), slice(0, len(test))

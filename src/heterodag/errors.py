@@ -1,4 +1,4 @@
-"""What users can get wrong, each as one sentence: the name, the rule, the value, and what to do next."""
+"""Errors and warnings for users, each one sentence: the name, the rule, the value, and what to do next."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ class MissingExtraError(ImportError):
 
 
 class TimeLimitError(HeterodagError):
-    """A method used up the time that its user gave it.
+    """A method did not finish within the time limit.
 
     Parameters
     ----------
     method : str
-        Its name.
+        Name of the method.
     max_seconds : float
         The limit.
 
@@ -122,7 +122,7 @@ class TimeLimitError(HeterodagError):
 
 
 class AssumptionWarning(UserWarning):
-    """The data look unlike what the method assumes; the result still comes.
+    """The data do not look like what the method assumes; a result is returned all the same.
 
     Examples
     --------
@@ -158,11 +158,11 @@ class DataWarning(UserWarning):
 
 
 class FitWarning(UserWarning):
-    """A fit is less than was asked for: models did not converge (the message names them), or cannot be refined.
+    """A fit falls short: some models did not converge (the message names them), or cannot be refined.
 
     Examples
     --------
-    It can be made an error, so that no such fit goes unnoticed:
+    Turn it into an error, so that no such fit goes unnoticed:
 
     >>> import warnings
     >>> from heterodag import FitWarning
@@ -170,12 +170,12 @@ class FitWarning(UserWarning):
     """
 
 
-#: Where the warnings of a fit are kept as well, while one is running.
+#: Also collects the warnings of a fit while one is running.
 _SAID: ContextVar[list[str] | None] = ContextVar("said", default=None)
 
 
 def warn(sentence: str, category: type[UserWarning], stacklevel: int = 2) -> None:
-    """Warn, and keep the sentence if a fit is remembering what it says."""
+    """Warn, and keep the sentence if a fit is collecting its warnings."""
     said = _SAID.get()
     if said is not None and sentence not in said:
         said.append(sentence)
@@ -184,7 +184,7 @@ def warn(sentence: str, category: type[UserWarning], stacklevel: int = 2) -> Non
 
 @contextmanager
 def remembered_warnings() -> Iterator[list[str]]:
-    """Give the list to which every sentence of `warn` is added while inside."""
+    """Yield a list to which `warn` adds every sentence while inside the block."""
     said: list[str] = []
     token = _SAID.set(said)
     try:
@@ -194,7 +194,7 @@ def remembered_warnings() -> Iterator[list[str]]:
 
 
 def said_so_far() -> list[str]:
-    """Return what has been said since `remembered_warnings`."""
+    """Return the warnings collected so far in the current `remembered_warnings` block."""
     return list(_SAID.get() or ())
 
 
@@ -245,7 +245,7 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
 
 
 def check_workers(n_jobs: Any) -> int | None:
-    """Return a number of workers as joblib takes it: None, or any whole number but 0."""
+    """Return a number of workers as joblib accepts it: None, or any whole number except 0."""
     if n_jobs is None:
         return None
     if check_integer("n_jobs", n_jobs) == 0:
@@ -254,12 +254,12 @@ def check_workers(n_jobs: Any) -> int | None:
 
 
 def check_max_seconds(value: Any) -> float | None:
-    """Return a time limit in seconds, or None for none; raise `ParameterError` if it is no positive number."""
+    """Return a time limit in seconds, or None for no limit; raise `ParameterError` if it is not positive."""
     return None if value is None else check_number("max_seconds", value, low=0.0, open_low=True)
 
 
 def renamed_time_limit(max_seconds: Any, max_time: Any) -> float | None:
-    """Return the time limit, also if it was given by its former name, with a warning."""
+    """Return the time limit; warn if it was given by its former name."""
     if max_time is None:
         return check_max_seconds(max_seconds)
     if max_seconds is not None:
@@ -269,10 +269,10 @@ def renamed_time_limit(max_seconds: Any, max_time: Any) -> float | None:
 
 
 def _shown(value: Any, longest: int = 200) -> str:
-    """Return a value as Python writes it, its middle left out if it is long: a message is to be read."""
+    """Return the `repr` of a value, with the middle left out if it is long, to keep messages readable."""
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested without end, or a number of thousands of digits
+    except (RecursionError, ValueError):  # nested without end, or a number with thousands of digits
         return f"a value of type {type(value).__name__}"
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

@@ -38,7 +38,7 @@ def order_divergence(order: Any, truth: Any) -> int:
     Parameters
     ----------
     order : array-like of shape (d,)
-        Columns, causes first: indices into `truth`, or its names where it has them.
+        Columns, causes first: indices into `truth`, or its names if it has names.
     truth : array-like, DataFrame or DiGraph
         The true graph.
 
@@ -77,8 +77,8 @@ def shd(estimate: Any, truth: Any) -> int:
 
     Notes
     -----
-    A reversal counts one, as in the paper. A pair joined in both directions (never in a DAG) counts as two
-    edges, so that taking both away costs two; the distance stays a metric.
+    A reversal counts once, as in the paper. A pair joined in both directions (never in a DAG) counts as two
+    edges, so that removing both costs two; the distance remains a metric.
 
     Examples
     --------
@@ -221,8 +221,8 @@ def evaluate(adjacency: Any, truth: Any, *, order: Any = None, pvalues: Any = No
     Returns
     -------
     dict of str to float
-        `shd`, `precision`, `recall`, `f1` and, where asked for, `order_divergence` and `auc`. `auc` is NaN
-        when the truth has no edge or every edge, so that one undefined measure does not hide the others.
+        `shd`, `precision`, `recall`, `f1` and, if their arguments are given, `order_divergence` and `auc`. `auc` is
+        NaN if the truth has no edge or every edge, so that one undefined measure does not hide the others.
 
     Examples
     --------
@@ -267,18 +267,18 @@ def varsortability(X: Any, adjacency: Any) -> float:
     -------
     float
         Share of directed paths along which the variance rises: 1 if a sort by variance is a causal order, 0 if the
-        reverse is, about 0.5 if variances say nothing. A standardised table has 0.5: all are ties.
+        reverse is, about 0.5 if variances say nothing. A standardised table has 0.5, because all variances are equal.
 
     Raises
     ------
     ParameterError
-        If the graph has no edge or a cycle, or is of other columns.
+        If the graph has no edge or a cycle, or does not match the columns of the table.
 
     Notes
     -----
     Reisach, Seiler and Weichwald (2021). Every pair of ancestor and descendant counts once for each length of a path
-    between them; a tie counts one half. Simulated tables often have values near 1, and methods that sort by variance
-    look good there for no other reason.
+    between them; a tie counts one half. Simulated tables often have a varsortability near 1, and methods that sort by
+    variance look good on them for no other reason.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def varsortability(X: Any, adjacency: Any) -> float:
 
 
 def r2_sortability(X: Any, adjacency: Any) -> float:
-    """Return how much of the true order a sort by the share of variance that the other columns explain gives away.
+    """Return how much of the true order is given away by a sort by R^2 given all other columns.
 
     Parameters
     ----------
@@ -309,12 +309,12 @@ def r2_sortability(X: Any, adjacency: Any) -> float:
     Raises
     ------
     ParameterError
-        If the graph has no edge or a cycle, or is of other columns.
+        If the graph has no edge or a cycle, or does not match the columns of the table.
 
     Notes
     -----
-    Reisach, Tami, Seiler, Chambaz and Weichwald (2023): as `varsortability`, with R^2 of a least squares regression on
-    all other columns in place of the variance. It stays when tables are standardised.
+    Reisach, Tami, Seiler, Chambaz and Weichwald (2023): as `varsortability`, with R^2 of a least-squares regression
+    on all other columns in place of the variance. Standardising a table does not change it.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def r2_sortability(X: Any, adjacency: Any) -> float:
 
 
 def _table_and_graph(X: Any, adjacency: Any) -> tuple[NDArray[np.float64], Adjacency]:
-    """Return a table and its graph, matched by name where both have names."""
+    """Return a table and its graph, matched by name if both have names."""
     matrix, labels = _labelled(adjacency, "adjacency")
     if labels is not None and hasattr(X, "columns"):
         if set(X.columns) != set(labels):

@@ -38,8 +38,9 @@ def test_neighbours_say_what_stands_between_them():
 
 def test_pairs_are_counted():
     assert order_sentences(result()) == [
-        "Of 6 pairs of variables, 2 are joined by an edge and 1 only by a longer path; the other 3 could stand either way.",
-        "Among the 3 pairs of neighbours below, 2 could.",
+        "Of 6 pairs of variables, 2 are joined by an edge and 1 only by a longer path; the other 3 could come in "
+        "either order.",
+        "That includes 2 of the 3 pairs of neighbours below.",
     ]
     assert order_sentences(GraphResult(("a",), np.zeros((1, 1)), order=(0,))) == []
     pair = GraphResult(("a", "b"), np.eye(2, k=1), order=(0, 1))

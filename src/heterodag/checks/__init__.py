@@ -1,4 +1,4 @@
-"""Can this be trusted? Findings about tables, fits and graphs: each one sentence with a severity and a remedy."""
+"""Check whether a result can be trusted: findings about tables, fits and graphs, with a severity and a remedy."""
 
 from heterodag.checks.findings import Finding, Findings
 from heterodag.checks.tables import check_table

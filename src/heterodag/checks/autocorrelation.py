@@ -1,9 +1,10 @@
-"""Do rows depend on each other? Looked for along the order of the rows, on ranks, so that heavy tails do no harm.
+"""Test whether rows depend on each other, along the order of the rows, on ranks, so that heavy tails do no harm.
 
 A column of independent rows has no correlation with itself a few rows later, whatever its distribution. Where there is
-some, a second statistic tells two cases apart. The *roughness* compares what a row lacks to the mean of its two neighbours
-with what it lacks to the mean of the rows a few places away: equal if rows are independent around a slow drift (or in a
-table that was sorted by another column), smaller if neighbours share more than that (time series, repeated units).
+some, a second statistic, the *roughness*, tells two cases apart. It compares the difference between a row and the
+mean of its two neighbours with the difference between a row and the mean of rows a few places away. The two are equal
+if rows are independent around a slow drift (or in a table that was sorted by another column); the first is smaller if
+neighbours share more than that (time series, repeated units).
 """
 
 from __future__ import annotations
@@ -17,21 +18,23 @@ from scipy.stats import norm, rankdata
 
 from heterodag.core.gaussian import Array, Index, Mask
 
-#: At most this many rows, in runs of this length, and at most this many cells: more make no difference at `LEAST`.
+#: At most this many rows are examined, in runs of this length, and at most this many cells: more rows would make no
+#: difference to correlations of `LEAST` and above.
 MOST_ROWS, RUN, MOST_CELLS = 20_000, 1_000, 2_000_000
-#: Fewer rows (of a condition) tell nothing about dependence.
+#: Fewer rows than this (in a condition) tell nothing about dependence.
 FEWEST = 20
-#: Chance of a false alarm, over all columns and lags together; once there is one, columns at this level are named too.
+#: Chance of a false alarm over all columns and lags together; after an alarm, columns at the second level are named
+#: too.
 LEVEL, _ALONG = 5e-4, 0.01
-#: A weaker correlation is not worth a word, however sure: it takes less than 2 % off the evidence.
+#: A weaker correlation is not reported, however certain: it reduces the evidence by less than 2 %.
 LEAST = 0.1
-#: Rows this far apart are tested; the second statistic compares neighbours with rows at these distances.
+#: Rows up to this far apart are tested; the roughness compares neighbours with rows at these distances.
 TESTED, FAR = 10, (6, 7, 8, 9, 10)
 #: Standard deviation of the roughness of independent rows, times the root of their number (simulated, n = 40 to 5000).
 ROUGH_SD = 1.55
-#: Values that chance sorts with less than this (logarithm of the) probability are sorted on purpose.
+#: Log probability of being sorted by chance below which a column counts as sorted on purpose.
 _SORTED = np.log(1e-6)
-#: Most columns show in this many rows that they are not sorted.
+#: The first rows that are examined: most columns show there already that they are not sorted.
 _GLANCE = 64
 #: A column with one value in more than this share of the rows has too few others to tell.
 _MODE = 0.8
@@ -39,7 +42,7 @@ _MODE = 0.8
 
 @dataclass(frozen=True)
 class Runs:
-    """Ranks of rows that stand next to each other: columns of mean 0 and variance 1 within every condition.
+    """Ranks of neighbouring rows: columns of mean 0 and variance 1 within every condition.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class Runs:
 
 
 def runs(X: Array, groups: Index | None) -> Runs:
-    """Return ranks of the rows, of evenly spread runs of them if there are many."""
+    """Return the ranks of the rows; if there are many, of evenly spread runs of rows."""
     n, d = X.shape
     starts = stretch_starts(n, d)
     if starts is None:
@@ -76,7 +79,7 @@ def runs(X: Array, groups: Index | None) -> Runs:
 
 
 def stretch_starts(n: int, d: int) -> Index | None:
-    """Return where runs of `RUN` neighbouring rows begin that stand for a long table; None if it is looked at whole."""
+    """Return the starts of the runs of `RUN` neighbouring rows that represent a long table; None for a short one."""
     most = max(RUN, min(MOST_ROWS, MOST_CELLS // d))
     return None if n <= most else np.linspace(0, n - RUN, most // RUN).astype(np.intp)
 
@@ -93,7 +96,7 @@ def _standard_ranks(X: Array) -> Array:
     ranks = rankdata(X, axis=0)
     ranks -= ranks.mean(axis=0)
     scale = np.sqrt(np.mean(ranks**2, axis=0))
-    # One value in a share m of the rows leaves ranks with (1 - m^3) / 12 of the variance, at most.
+    # If one value fills a share m of the n rows, the ranks have at most the variance n^2 (1 - m^3) / 12.
     scale[12 * scale**2 < (1 - _MODE**3) * len(X) ** 2] = np.inf
     return np.asarray(ranks / scale)
 
@@ -111,7 +114,7 @@ def correlations(of: Runs, lags: Sequence[int], columns: Index | slice = slice(N
 
 
 def roughness(of: Runs, columns: Index, far: Sequence[int] = FAR) -> tuple[Array, float]:
-    """Return 1 less the ratio of what a row lacks to its neighbours and to rows farther away, and its standard deviation."""
+    """Return 1 minus the ratio of squared differences to near and to farther rows, and its standard deviation."""
     near, pairs = _lacks(of, 1, columns)
     beyond = np.mean([_lacks(of, lag, columns)[0] for lag in far], axis=0)
     return 1.0 - near / np.where(beyond > 0, beyond, np.inf), ROUGH_SD / np.sqrt(max(pairs, 1))
@@ -125,10 +128,11 @@ def _lacks(of: Runs, lag: int, columns: Index) -> tuple[Array, int]:
 
 
 def alike(of: Runs) -> tuple[Index, Array, int]:
-    """Return the columns in which rows depend on rows close by, the correlations at the telling lag, and that lag.
+    """Return the columns in which rows depend on rows close by, the correlations at the reported lag, and that lag.
 
-    Every column is tested at lags up to `TESTED`, and all columns together at lag 1: the sum of their correlations has
-    the variance of the sum of their squared correlations with each other. Lag 1 is told if it is enough.
+    Every column is tested at lags up to `TESTED`, and all columns together at lag 1: the variance of the sum of their
+    autocorrelations is the sum of their squared correlations with each other. If lag 1 is significant, it is
+    reported.
     """
     d = int(of.telling.sum())
     lags = [lag for lag in range(1, TESTED + 1) if 4 * lag <= len(of.run)]
@@ -149,11 +153,11 @@ def alike(of: Runs) -> tuple[Index, Array, int]:
 
 
 def inflation(of: Runs, columns: Index, local: bool) -> float:
-    """Return how many times less evidence about links between these columns the rows carry than independent ones.
+    """Return how many times less evidence these rows carry about links between the columns than independent rows.
 
-    The variance of the correlation of two unrelated columns is that of independent rows, times 1 + 2 sum r_k s_k over all
-    lags k, with r and s the autocorrelations of the two (Bartlett); here of two columns like the median one. `local`
-    counts only what neighbours share beyond rows a few places away.
+    The variance of the correlation of two unrelated columns is that of independent rows times 1 + 2 sum r_k s_k over
+    all lags k, where r and s are the autocorrelations of the two (Bartlett); here both are those of a median column.
+    `local` counts only what neighbours share beyond what rows a few places away share.
     """
     most = min(len(of.run), RUN) // 4
     lags = list(range(1, FAR[0])) if local else sorted({int(1.3**k) for k in range(1, 60) if 1.3**k <= most})

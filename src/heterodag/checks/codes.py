@@ -1,4 +1,4 @@
-"""Codes for missing values, such as -999, that stand among measured values: at the edge of a column, with a gap."""
+"""Find codes for missing values, such as -999, among measured values: the lowest or highest value, after a gap."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from heterodag.checks.findings import Finding
 from heterodag.checks.words import joined, number
 from heterodag.core.gaussian import Array
 
-#: A gap of this many robust standard deviations of the other values; of a negative code among positive values, this many.
+#: Smallest gap, in robust standard deviations of the other values; the second is for a negative code among positive
+#: values.
 GAP, GAP_OF_SIGN = 3.0, 1.0
-#: A value that is no usual code must be in this many rows.
+#: A value that is not a usual code must be in this many rows.
 _REPEATED = 3
-#: Codes stand beside each other, such as -999 and -998: values this close to a usual code, relative to it, are left aside
-#: unless they are more than this share.
+#: Codes come in groups, such as -999 and -998: values this close to a usual code, relative to it, are ignored when
+#: its gap is measured, unless they are more than this share.
 _BESIDE, _FEW_BESIDE = 0.02, 0.1
-#: Rows of a sample that tell the spread of the other values.
+#: Number of rows from which the spread of the other values is estimated.
 _SAMPLE = 20_000
 
 
@@ -34,7 +35,7 @@ class Code:
 
 
 def spread(x: Array) -> float:
-    """Return a standard deviation that a quarter of wild values on either side cannot move; 0 if there is none."""
+    """Return a robust standard deviation, which a quarter of wild values on either side cannot change; 0 if none."""
     low, high = np.quantile(x[:: max(1, len(x) // _SAMPLE)], [0.25, 0.75])
     return float(high - low) / 1.349
 
@@ -76,7 +77,7 @@ def _is_usual(value: float) -> bool:
 
 
 def code_findings(found: Mapping[str, Sequence[Code]]) -> list[Finding]:
-    """Return a finding about codes far from the values, and one about codes that only their sign gives away."""
+    """Return a finding about codes far from the values, and one about codes that stand out only by their sign."""
     findings = []
     for severity, far in (("red", True), ("amber", False)):
         own = {name: [c for c in codes if (c.gap >= GAP) == far] for name, codes in found.items()}

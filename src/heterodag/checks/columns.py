@@ -1,6 +1,7 @@
-"""What kind of numbers a column holds. The models are of continuous quantities, with a density: what is none is named.
+"""Find out what kind of numbers a column holds. The models are for continuous quantities; other columns are reported.
 
-Kinds are told by the chance that two rows hold the same value, which is 0 for a continuous column however heavy its tails.
+Kinds are told apart by the chance that two rows hold the same value, which is 0 for a continuous column however heavy
+its tails.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from heterodag.checks.findings import Finding
 from heterodag.checks.words import columns, number, verb
 from heterodag.core.gaussian import Array, Index, Mask
 
-#: A column in which two rows hold the same value with more than this chance is coarse: normal values rounded to 0.28
-#: standard deviations, Poisson counts of mean 12. Rounding to 0.2 did no harm, to 0.5 it did (docs/data-check.md).
+#: A column in which two rows hold the same value with more than this chance is coarse. The limit corresponds to
+#: normal values rounded to 0.28 standard deviations, or Poisson counts of mean 12. Rounding to 0.2 did no harm, to
+#: 0.5 it did (docs/data-check.md).
 COARSE = 0.08
 #: Whole numbers with at most this many values look like classes or grades.
 LEVELS = 10
@@ -23,7 +25,7 @@ LEVELS = 10
 
 @dataclass(frozen=True)
 class Counted:
-    """The values of a column (of a sample of its rows), increasing, and how often each occurs."""
+    """The distinct values of a column (or of a sample of its rows), increasing, and how often each occurs."""
 
     values: Array
     counts: Array
@@ -51,7 +53,7 @@ class Counted:
 
 
 def is_running(x: Array, at: Index) -> bool:
-    """Tell whether a column rises, or falls, by the same step from row to row; `at` says where the rows stand."""
+    """Tell whether a column rises, or falls, by the same step from row to row; `at` has the positions of the rows."""
     step = float(x[-1] - x[0]) / int(at[-1] - at[0])
     if not step or not np.isclose(x[1] - x[0], step * (at[1] - at[0]), rtol=1e-6):
         return False
@@ -82,7 +84,7 @@ def kind_of(counted: Counted) -> str | None:
 
 
 _CARE = "The models are of continuous values: read the edges at such a column with care."
-#: Name of the check, what is said of one column and of several, and what to do.
+#: Name of the check, the sentence for one column and for several, and the remedy.
 _KINDS = {
     "two": (
         "two-values",

@@ -1,6 +1,6 @@
-"""What a check says: findings, each a sentence with a severity and a remedy, in the same words everywhere.
+"""Findings of checks: each is a sentence with a severity and a remedy, in the same words everywhere.
 
-The terminal, the report, the files and notebooks all show `Finding.text`; none of them writes sentences of its own.
+The terminal, the report, the files and notebooks all show `Finding.text`; none of them writes its own sentences.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: How much a finding matters, mildest first. Green: as it should be. Amber: read the result with care.
-#: Red: the result may well mean nothing until the remedy was tried.
+#: Red: the result may well mean nothing until the remedy has been tried.
 SEVERITIES = ("green", "amber", "red")
 
 
@@ -65,7 +65,7 @@ class Finding:
         Returns
         -------
         dict
-            By the names of the attributes.
+            The values by the names of the attributes.
         """
         return {
             "severity": self.severity,
@@ -79,7 +79,7 @@ class Finding:
 
 
 def from_records(records: Iterable[Mapping[str, Any]]) -> list[Finding]:
-    """Return the findings that `Finding.record` made plain."""
+    """Return the findings from what `Finding.record` returned."""
     return [
         Finding(**dict(record) | {"columns": tuple(record["columns"]), "rows": tuple(record["rows"])})
         for record in records
@@ -93,7 +93,7 @@ class Findings:
     Parameters
     ----------
     items : iterable of Finding
-        The findings. The object can be looped over, counted and indexed as they can.
+        The findings. The object can be iterated, measured with `len` and indexed like a sequence.
     title : str, default=""
         A heading.
 

@@ -1,4 +1,4 @@
-"""The check of a table that is not in memory: a sample, stretches of neighbouring rows, and one pass over all rows."""
+"""Check a table that is not in memory, by a sample, stretches of neighbouring rows, and one pass over all rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from heterodag.core.gaussian import Array, Index
 from heterodag.errors import ParameterError
 from heterodag.io.opened import OpenTable, stratified_rows
 
-#: Rows of the sample, and its cells at most; `look_at` counts values in 20,000 of them.
+#: Rows of the sample, and its largest number of cells; `look_at` counts values in 20,000 of the rows.
 SAMPLE_ROWS, SAMPLE_CELLS = 100_000, 10_000_000
 #: The sample of a check is always the same one.
 _SEED = 0
 
 
 def check_opened(table: OpenTable, missing: str, groups: Any = None) -> Findings:
-    """Check a table that is not in memory, in one pass over its parts; one of few rows is read whole."""
+    """Check a table that is not in memory, in one pass over its parts; a short table is read whole."""
     if groups is not None:
         raise ParameterError(
             "groups", "not be given with a table on disk", groups, "Pass X.sample(100_000) as the table."
@@ -64,7 +64,7 @@ def check_opened(table: OpenTable, missing: str, groups: Any = None) -> Findings
 
 
 def _read(table: OpenTable, positions: Index, starts: Index) -> tuple[Array, Array, Passed]:
-    """Return the rows at these positions, stretches of `RUN` rows from these starts, and what a pass over all rows sees."""
+    """Return the rows at these positions, stretches of `RUN` rows from these starts, and the results of the pass."""
     d = len(table.names)
     sample, stretches, passed = np.empty((len(positions), d)), np.empty((len(starts), RUN, d)), Passed(d)
     for first, part in table.placed_parts():
@@ -107,21 +107,21 @@ def opened_findings(
     sample : (m, d) array
         Rows drawn from all over the table, in their order, without missing or infinite values.
     stretches : list of (k, d) arrays
-        Neighbouring rows, such as those from `stretch_starts`, in their order: whether rows depend on rows can be seen
-        only there.
+        Neighbouring rows, such as those from `stretch_starts`, in their order: only these show whether rows depend on
+        each other.
     n_rows : int
         Rows of the whole table.
     labels : names of the columns; none of them is constant.
     positions : (m,) whole numbers, optional
-        Where the rows of the sample stand in the table.
+        Positions of the sample's rows in the table.
     passed : Passed, optional
-        What a pass over all rows saw. With it, extreme values, codes and copies are looked for in all rows; else in the
-        sample.
+        What a pass over all rows saw. With it, extreme values, codes and copies are looked for in all rows; without
+        it, in the sample.
 
     Returns
     -------
     Findings
-        One more than `table_findings` has: how many rows were looked at.
+        Those of `table_findings`, and one more: how many rows were looked at.
     """
     at = np.arange(len(sample)) if positions is None else positions
     with np.errstate(over="ignore", invalid="ignore"):
@@ -167,7 +167,7 @@ def _looked_at(sampled: int, stretches: Sequence[Array], n: int, passed: bool) -
 
 
 def _look(x: Array, along: Sequence[Array], at: Index, j: int, n: int, passed: Passed | None) -> Look:
-    """Look at a column: at its sample, corrected by what stretches of neighbours and all rows say."""
+    """Examine a column in the sample, corrected by what stretches of neighbours and all rows show."""
     look = look_at(x, None, at)
     if look.running or all(len(one) > 2 and is_running(one, np.arange(len(one))) for one in along):
         return Look(look.counted, None, True, False)
@@ -182,7 +182,7 @@ def _look(x: Array, along: Sequence[Array], at: Index, j: int, n: int, passed: P
 
 
 def _extreme_findings(passed: Passed, sample: Array, looks: Sequence[Look], labels: Sequence[str]) -> list[Finding]:
-    """Return what there is to say about the farthest values of all rows; the sample tells what is far."""
+    """Return findings about the farthest values of all rows; the sample decides how far is far."""
     most = most_far(passed.complete)
     tails: list[Tail | None] = [None] * len(looks)
     cells: list[tuple[int, Index, Array]] = []

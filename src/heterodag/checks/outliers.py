@@ -1,8 +1,8 @@
-"""Extreme values: cells that lie far beyond all others of their column, while nothing else in their row does.
+"""Find extreme values: cells that lie far beyond all others of their column, while nothing else in their row does.
 
-How far out is too far depends on the tail, so the gap counts: the distance of a value from the median, divided by that of
-the next one. In heavy-tailed tables a single row may lie a hundred times farther out than the next, because its cause does:
-such a row is far out in the cause's column as well. A mistake is far out alone.
+How far out is too far depends on the tail, so the gap decides: the distance of a value from the median, divided by
+that of the next one. In heavy-tailed tables a single row may lie a hundred times farther out than the next because
+its cause does; such a row is far out in the cause's column as well. A mistake is far out in its own column only.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from heterodag.checks.findings import Finding
 from heterodag.checks.words import joined, number
 from heterodag.core.gaussian import Array, Index
 
-#: A group of far values is at most this share of the rows and at least and at most this many of them.
+#: A group of far values is at most this share of the rows, but it may always have the second number of rows and never
+#: more than the third.
 _SHARE, _FEWEST, _MOST = 0.01, 3, 1000
-#: A row is set off from the others of a column by a gap of this ratio.
+#: A gap of this ratio separates a row from the others of a column.
 _SET_OFF = 1.15
-#: Ratio of the distances from which a value that is far out alone is told: in tables without and with heavy tails.
+#: Ratio of distances from which a value that is far out alone is reported: in tables without and with heavy tails.
 RATIO, RATIO_HEAVY = 5.0, 20.0
-#: A table has heavy tails if values lie beyond this many robust standard deviations, those under suspicion left aside.
+#: A table has heavy tails if values other than the suspicious ones lie beyond this many robust standard deviations.
 HEAVY = 12.0
 #: Ratio from which a fit is in danger.
 RED = 1000.0
@@ -57,12 +58,12 @@ class Tail:
 
 
 def most_far(n: int) -> int:
-    """Return how many of n values a tail has."""
+    """Return how many of n values belong to the tail."""
     return min(_MOST, max(_FEWEST, int(_SHARE * n)))
 
 
 def tail(x: Array, positions: Index | None, median: float, scale: float) -> Tail | None:
-    """Return the tail of a column, of values that are neither codes nor at a limit; None if there is no spread."""
+    """Return the tail of a column's values without codes and values at a limit; None if there is no spread."""
     most = most_far(len(x))
     if scale <= 0.0 or len(x) <= most + 1:
         return None
@@ -74,7 +75,7 @@ def tail(x: Array, positions: Index | None, median: float, scale: float) -> Tail
 
 @dataclass(frozen=True)
 class Extreme:
-    """Values of a column that are too far out, the farthest first; the ratio of their gap to the others."""
+    """Values of a column that are too far out, the farthest first, and the ratio of the gap below them."""
 
     column: int
     rows: Index
@@ -86,7 +87,7 @@ def extreme(tails: Sequence[Tail | None]) -> list[Extreme]:
     """Return the values that are too far out, the widest gap first."""
     known = [(j, one) for j, one in enumerate(tails) if one is not None]
     set_off = Counter(row for _, one in known for row in one.rows[: one.before(_SET_OFF)].tolist())
-    # How far out each column goes, values under suspicion left aside; of all others, the farthest counts.
+    # How far each column reaches without its suspicious values. A column is compared with the farthest of the others.
     reach = {j: float(one.distance[one.before(RATIO)]) for j, one in known}
     first, second = [*sorted(reach.values(), reverse=True), 0.0, 0.0][:2]
     found = []
@@ -100,9 +101,9 @@ def extreme(tails: Sequence[Tail | None]) -> list[Extreme]:
 
 
 def extreme_findings(tails: Sequence[Tail | None], X: Array, labels: Sequence[str], at: Index) -> list[Finding]:
-    """Return one finding about all values that are too far out; a green one that names the farthest if there are none.
+    """Return one finding about all values that are too far out, or a green one that names the farthest value.
 
-    `at` says where the rows stand in the user's table.
+    `at` has the positions of the rows in the user's table.
     """
     found = extreme(tails)
     if not found:
@@ -128,7 +129,7 @@ def _farthest(tails: Sequence[Tail | None], labels: Sequence[str], at: Index) ->
         return Finding("green", "values", "extreme-values", "No value lies far outside.")
     distance, j, row = max(known)
     sentence = (
-        f"No single value lies far outside; the farthest is {distance:.3g} robust standard deviations from the median "
+        f"No value stands alone far outside; the farthest is {distance:.3g} robust standard deviations from the median "
         f"('{labels[j]}' in row {row}; rows are counted from 0)."
     )
     return Finding("green", "values", "extreme-values", sentence)

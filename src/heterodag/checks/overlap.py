@@ -1,7 +1,7 @@
-"""Columns that say almost the same as others: the graph cannot tell which of them is the cause.
+"""Find columns that hold almost the same as others: the graph cannot tell which of them is the cause.
 
-Whether the others explain a column is asked of the bulk of the rows: a single row far out in two columns at once makes
-any two columns look alike.
+Whether the others explain a column is judged on the bulk of the rows, because a single row far out in two columns at
+once makes any two columns look alike.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from heterodag.io.inputs import COLLINEAR
 
 #: Columns are near-copies if their ranks correlate more than this, and near-collinear if the others explain this share.
 ALIKE = 0.999
-#: At most this many rows and cells; more cannot change what is said.
+#: At most this many rows and cells are used; more would not change the findings.
 _ROWS, _CELLS = 5_000, 2_000_000
 #: Columns take part in a near-collinear group if they account for this share of another's standard deviation.
 _PART = 0.03
-#: Explaining a column takes this many rows per column.
+#: Collinearity is checked only with at least this many rows per column.
 _ROWS_PER_COLUMN = 2
-#: Rows within this many robust standard deviations in all columns, but at least this share of the rows.
+#: The bulk are the rows within this many robust standard deviations in all columns, but at least this share of the
+#: rows.
 _FAR, _KEPT = 20.0, 0.8
 
 
 def overlap_findings(X: Array, labels: Sequence[str]) -> list[Finding]:
-    """Return what there is to say about columns that repeat each other or are nearly linear functions of others."""
+    """Return findings about columns that repeat each other or are nearly linear functions of others."""
     n, d = X.shape
     X = X[:: max(1, -(-n // min(_ROWS, max(1_000, _CELLS // d))))]
     findings: list[Finding] = []
@@ -72,7 +73,7 @@ def near_copies(X: Array) -> Mask:
 def near_collinear(X: Array) -> list[tuple[list[int], float]]:
     """Return groups of columns that are linear functions of each other up to a thousandth of the variance.
 
-    With each group comes the share of the variance that is explained of the column that is explained least.
+    With each group comes the explained share of the variance of the column that is explained least.
     """
     n, d = X.shape
     if d < 3 or n < _ROWS_PER_COLUMN * d:
@@ -81,7 +82,7 @@ def near_collinear(X: Array) -> list[tuple[list[int], float]]:
     n = len(X)
     location, scale = location_and_scale(X)
     z = (X - location) / np.where(scale > 0, scale, 1.0)
-    # The ridge keeps exactly collinear columns apart from what the inverse cannot hold.
+    # The ridge keeps the matrix invertible when columns are exactly collinear.
     precision = np.linalg.inv(z.T @ z / n + COLLINEAR * np.eye(d))
     left = 1.0 / np.diag(precision)
     suspects = np.flatnonzero(left * n / (n - d) < 1.0 - ALIKE)
@@ -98,7 +99,7 @@ def near_collinear(X: Array) -> list[tuple[list[int], float]]:
 
 
 def _bulk(X: Array) -> Array:
-    """Return the rows without far values: beside a value of 1e15, the others are lost to rounding."""
+    """Return the rows without far values: next to a value of 1e15, the others are lost to rounding."""
     low, median, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
     scale = np.where(high > low, (high - low) / 1.349, np.maximum(np.abs(X - median).max(axis=0), 1e-300))
     distance = np.abs((X - median) / scale).max(axis=1)
@@ -113,6 +114,6 @@ def _left_over(x: Array, residual: Array) -> float:
 
 
 def _groups(links: Mask) -> list[list[int]]:
-    """Return the groups of columns that links join, singles left out."""
+    """Return the groups of columns that links join, without single columns."""
     _, of = connected_components(csr_matrix(links), directed=False)
     return [np.flatnonzero(of == g).tolist() for g in np.flatnonzero(np.bincount(of) > 1)]

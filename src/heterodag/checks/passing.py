@@ -1,7 +1,8 @@
-"""What one pass over all rows sees of a table that is not in memory: gaps, infinite, constant and extreme values, copies.
+"""Collect gaps, infinite, constant and extreme values and copies in one pass over a table that is not in memory.
 
-Everything kept is small, whatever the number of rows, and exact, with one exception: of very long tables the copies are
-looked for among rows whose key falls into a fixed share of all keys. Copies have equal keys, so both or none are kept.
+Everything kept is small, whatever the number of rows, and exact, with one exception: in very long tables, copies are
+looked for only among rows whose key falls into a fixed share of all keys. Copies have equal keys, so both or none are
+kept.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from heterodag.checks.outliers import Tail
 from heterodag.checks.repeats import row_keys
 from heterodag.core.gaussian import Array, Index, Mask
 
-#: Values kept at either end of a column; a tail has at most 1,000 (`outliers`).
+#: How many values are kept at either end of a column; a tail has at most 1,000 (`outliers`).
 _ENDS = 500
-#: Keys of rows kept, at most.
+#: How many keys of rows are kept at most.
 _KEYS = 1_000_000
 
-#: Positions of rows with infinite values kept.
+#: How many positions of rows with infinite values are kept at most.
 _KEPT = 100_000
 
 
@@ -35,7 +36,7 @@ class Passed:
     n, complete : rows, and rows without missing or infinite values.
     lost : rows with a missing value.
     missing : (d,) missing values.
-    infinite : (d,) columns with infinite values; `endless` are the first rows with some.
+    infinite : (d,) columns with infinite values; `endless` are the first rows with such values.
     ends, at : (2, d, k) the lowest and the highest values of complete rows (negated), and their positions.
     """
 
@@ -58,7 +59,7 @@ class Passed:
         self._keys, self._key_rows = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.intp)
 
     def add(self, X: Array) -> None:
-        """Look at the rows that follow those seen."""
+        """Add the rows that follow those seen so far."""
         start, rows = self.n, np.arange(self.n, self.n + len(X))
         self.n += len(X)
         with np.errstate(all="ignore"):
@@ -115,7 +116,7 @@ class Passed:
         self._keep(np.concatenate([self._keys, keys[kept]]), np.concatenate([self._key_rows, rows[kept]]))
 
     def _keep(self, keys: NDArray[np.uint64], rows: Index) -> None:
-        """Keep the keys of a share of the rows, half as large whenever there are too many."""
+        """Keep the keys of a share of the rows, and halve the share whenever there are too many."""
         kept = self._share(keys)
         while kept.sum() > _KEYS:
             self._halved += 1
@@ -128,7 +129,7 @@ class Passed:
         )
 
     def copies(self) -> tuple[Index, int]:
-        """Return positions of rows that repeat an earlier one, and of how many times more rows they are a sample."""
+        """Return positions of rows that repeat an earlier one, and k if only one row in k was examined."""
         order = np.argsort(self._keys, kind="stable")
         again = (
             np.r_[False, self._keys[order][1:] == self._keys[order][:-1]] if len(order) else np.zeros(0, dtype=bool)
@@ -136,7 +137,7 @@ class Passed:
         return np.sort(self._key_rows[order[again]]), 2**self._halved
 
     def only(self, columns: Sequence[int]) -> Passed:
-        """Return the same of some columns."""
+        """Return the same for some columns only."""
         other = copy(self)
         other.d, other.missing, other.infinite = len(columns), self.missing[columns], self.infinite[columns]
         other.ends, other.at = self.ends[:, columns], self.at[:, columns]
@@ -153,7 +154,7 @@ class Passed:
         return float(self.ends[0, j, 0]), -float(self.ends[1, j, 0])
 
     def count(self, j: int, value: float) -> int | None:
-        """Return how many rows hold a value, None if not all of them are among those kept."""
+        """Return how many rows hold a value, or None if not all of them are among the values kept."""
         for side, of in enumerate((value, -value)):
             ends = self.ends[side, j]
             if ends[-1] > of or len(ends) == self.complete:
@@ -161,7 +162,7 @@ class Passed:
         return None
 
     def tail(self, j: int, median: float, scale: float, odd: Array) -> tuple[Tail, Array] | None:
-        """Return the farthest values of a column, as many as are surely the farthest, and the values themselves."""
+        """Return the tail of a column, as far as it is certain from the values kept, and the values themselves."""
         low, high = self.ends[0, j], -self.ends[1, j]
         values, at = np.concatenate([low, high]), self.at[:, j].ravel()
         if self.complete <= 2 * _ENDS:  # the ends overlap

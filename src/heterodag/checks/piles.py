@@ -1,4 +1,4 @@
-"""Values that pile up in a column that is continuous otherwise: at a limit of detection, or filled in for missing ones."""
+"""Find values that pile up in an otherwise continuous column: at a detection limit, or filled in for missing ones."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from heterodag.checks.columns import LEVELS, Counted
 from heterodag.checks.findings import Finding
 from heterodag.checks.words import joined, number, share
 
-#: A value piles up if at least this share of the rows, this many rows, and this many times as many rows as any other hold
-#: it. 2 % of the rows at a limit did a fit no harm, 10 % did (docs/data-check.md).
+#: A value piles up if it fills at least this share of the rows, this many rows, and this many times as many rows as
+#: any other value. 2 % of the rows at a limit did no harm to a fit, 10 % did (docs/data-check.md).
 SHARE, ROWS, TIMES = 0.03, 5, 5
 _LISTED = 3
 
 
 @dataclass(frozen=True)
 class Pile:
-    """A value, the share of the rows that hold it, and whether it is the lowest, the highest or inside."""
+    """A value, the share of the rows that hold it, and its place: the lowest, the highest or inside."""
 
     value: float
     share: float

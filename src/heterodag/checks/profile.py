@@ -1,4 +1,4 @@
-"""What one column shows by itself, looked at once: its values, its kind, codes, piles and the farthest values."""
+"""Examine one column by itself: its values, its kind, codes, piles and the farthest values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Look:
 
 
 def look_at(x: Array, fixed: Mask | None, at: Index) -> Look:
-    """Look at one column, cells that were set from outside left aside; `at` says where the rows stand in the table."""
+    """Examine one column without cells that were set from outside; `at` has the positions of its rows."""
     positions = None
     if fixed is not None and fixed.any():
         positions = np.flatnonzero(~fixed)
@@ -46,7 +46,7 @@ def look_at(x: Array, fixed: Mask | None, at: Index) -> Look:
     piles = find_piles(plain)
     rest = plain.where(~np.isin(plain.values, [p.value for p in piles]))
     kind = kind_of(rest)
-    if kind is not None:  # what is coarse anyway has no piles
+    if kind is not None:  # in a coarse column, many rows hold the same value anyway
         kind, piles = kind_of(plain), []
     odd = [*(c.value for c in codes), *(p.value for p in piles)]
     return Look(
@@ -55,7 +55,7 @@ def look_at(x: Array, fixed: Mask | None, at: Index) -> Look:
 
 
 def _tail(x: Array, positions: Index | None, odd: Sequence[float], kind: str | None) -> Tail | None:
-    """Return the farthest values of a column, odd ones left aside; None for columns of few values."""
+    """Return the farthest values of a column without odd ones; None for columns of few values."""
     if kind in ("two", "labels", "few"):
         return None
     if odd:

@@ -1,4 +1,4 @@
-"""What a fit refuses, as findings: text, missing and infinite values, constant columns, too few rows, exact copies."""
+"""Findings about what a fit refuses: text, missing or infinite values, constant columns, too few rows, copies."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from heterodag.core.gaussian import Array, Mask
 from heterodag.errors import DataError, ParameterError
 from heterodag.io.inputs import check_copies, check_shape
 
-#: Rows lost to missing values are worth a look from this share on.
+#: Above this share, rows lost to missing values are an amber finding.
 MANY_LOST = 0.05
 #: Positions of rows that a finding keeps.
 KEPT_ROWS = 100
-#: Fewer rows tell nothing at all.
+#: Fewer rows than this tell nothing at all.
 FEWEST_ROWS = 5
 
 
@@ -35,7 +35,7 @@ def text_findings(text: Mapping[str, Any]) -> list[Finding]:
 
 
 def gap_findings(array: Array, labels: Sequence[str], missing: str) -> tuple[list[Finding], Mask]:
-    """Say how many rows have missing or infinite values; return also which rows have none."""
+    """Return findings about missing and infinite values, and which rows have none."""
     with np.errstate(all="ignore"):
         if np.isfinite(array.sum()):
             return [], np.ones(len(array), dtype=bool)
@@ -77,7 +77,7 @@ def infinite_finding(names: Sequence[str], at: Sequence[int]) -> Finding:
 
 
 def constant_findings(array: Array, labels: Sequence[str]) -> tuple[list[Finding], list[int]]:
-    """Say which columns never vary; return also the others."""
+    """Return a finding about columns that never vary, and the indices of the others."""
     if not array.size:
         return [], list(range(len(labels)))
     varies = array.max(axis=0) > array.min(axis=0)
@@ -108,7 +108,7 @@ def refused_findings(array: Array, labels: Sequence[str]) -> list[Finding]:
 
 
 def check_groups(groups: Any, n: int) -> NDArray[Any]:
-    """Return the conditions of the rows as an array, or raise one sentence."""
+    """Return the conditions of the rows as an array, or raise `ParameterError`."""
     values = np.asarray(groups)
     values = values.astype(str) if values.dtype == object else values
     if values.shape != (n,):

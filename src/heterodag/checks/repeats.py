@@ -1,4 +1,4 @@
-"""Rows that stand in the table more than once, and units that an identifier says were measured more than once."""
+"""Find rows that appear more than once, and units that were measured more than once according to an identifier."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from heterodag.checks.findings import Finding
 from heterodag.checks.words import listed, rows
 from heterodag.core.gaussian import Array, Index
 
-#: Copies are told if there are this many times more than rounding makes.
+#: Copies are reported if there are more than this many times as many as rounding makes.
 _TIMES = 10.0
-#: More copies than this share of the rows at least double the evidence.
+#: If at least this share of the rows are copies, they at least double the evidence.
 RED_SHARE = 0.5
 #: Rows listed in a finding.
 _LISTED = 100
-#: An identifier of units has this many units, of this many rows each on average.
+#: An identifier of units has at least this many units, with an average number of rows per unit in this range.
 _UNITS, _PER_UNIT = 20, (1.5, 50.0)
-#: A cause acts smoothly, so its ranks go along with those of its effects; numbers of units do not.
+#: A cause acts smoothly, so its ranks correlate with those of its effects; those of unit numbers do not, beyond this.
 _ARBITRARY = 0.3
 #: At most this many columns are tried as identifiers.
 _TRIED = 5
@@ -37,7 +37,7 @@ def repeated_rows(X: Array) -> Index:
 
 
 def row_keys(X: Array) -> NDArray[np.uint64]:
-    """Return a number per row, the same for equal rows: its cells, well mixed (the finalizer of SplitMix64), added up."""
+    """Return a key per row, the same for equal rows: the sum of its cells, each hashed by SplitMix64's finalizer."""
     keys = np.zeros(len(X), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for j in range(X.shape[1]):
@@ -51,9 +51,9 @@ def row_keys(X: Array) -> NDArray[np.uint64]:
 
 
 def repeat_findings(X: Array, counted: Sequence[Counted], at: Index) -> list[Finding]:
-    """Return what there is to say about repeated rows, unless columns are so coarse that rows are equal by chance.
+    """Return findings about repeated rows, unless columns are so coarse that rows are equal by chance.
 
-    `at` says where the rows stand in the user's table.
+    `at` has the positions of the rows in the user's table.
     """
     if copies_by_chance(len(X), counted) > len(X):
         return []
@@ -61,13 +61,13 @@ def repeat_findings(X: Array, counted: Sequence[Counted], at: Index) -> list[Fin
 
 
 def copies_by_chance(n: int, counted: Sequence[Counted]) -> float:
-    """Return how many pairs of rows are equal because columns are coarse."""
+    """Return how many pairs of rows are expected to be equal because columns are coarse."""
     chance = np.sort([c.coincidence for c in counted])[:2]
     return 0.5 * n * (n - 1) * (float(np.prod(chance)) if len(chance) > 1 else 1.0)
 
 
 def copy_findings(again: Index, n: int, counted: Sequence[Counted], times: int = 1) -> list[Finding]:
-    """Return what there is to say about rows that repeat earlier ones, of which one in `times` was looked for."""
+    """Return findings about rows that repeat earlier ones; only one row in `times` was examined."""
     by_chance, count = copies_by_chance(n, counted), times * len(again)
     if by_chance > n or count <= _TIMES * by_chance:
         return []
@@ -81,11 +81,11 @@ def copy_findings(again: Index, n: int, counted: Sequence[Counted], times: int =
 
 
 def unit_findings(X: Array, of: Runs, labels: Sequence[str], whole: Sequence[int]) -> list[Finding]:
-    """Return what there is to say about columns of whole numbers that say which unit a row belongs to.
+    """Return findings about columns of whole numbers that say which unit a row belongs to.
 
-    Sorted by such a column, rows of one unit are neighbours, and more alike than rows of units next to each other. The
-    effect of a cause that happens to be a whole number is smooth, and does not show. `whole` are the columns of whole
-    numbers.
+    In a table sorted by such a column, rows of one unit are neighbours, and more alike than rows of different units.
+    The effect of a cause that happens to be a whole number is smooth, and so does not show up here. `whole` are the
+    columns of whole numbers.
     """
     counted = {j: Counted.of(X[of.rows, j]) for j in whole}
     for j in [j for j in whole if _is_plausible(counted[j])][:_TRIED]:

@@ -12,11 +12,13 @@ from heterodag.checks.findings import Finding
 from heterodag.checks.words import listed
 from heterodag.core.gaussian import Array, Index
 
-#: The rows tell as much as this many times fewer independent ones: red. A test at level 0.001 then errs in 10 of 100 cases.
+#: Red if the rows tell only as much as this many times fewer independent ones. A test at level 0.001 then raises a
+#: false alarm in 10 of 100 cases.
 RED_INFLATION = 4.0
 #: From here a fit means nothing: HOST joined about half of all pairs of unrelated columns (docs/data-check.md).
 WALK_INFLATION = 8.0
-#: Both need roughness, too, which is near 0 where rows only drift: 0.87 in random walks, 0.8 in AR(0.8), 0.6 in AR(0.5).
+#: Both also need a large roughness, which is near 0 if rows only drift, 0.87 in random walks, 0.8 in AR(0.8) and 0.6
+#: in AR(0.5).
 RED_CLOSENESS, WALK_CLOSENESS = 0.5, 0.7
 
 _SERIES = (
@@ -28,10 +30,10 @@ _SERIES = (
 def row_findings(
     n: int, labels: Sequence[str], of: Runs, in_order: Sequence[int], numbered: Sequence[int] = ()
 ) -> list[Finding]:
-    """Return what there is to say about the n rows of a table that depend on each other along their order.
+    """Return findings about the n rows of a table that depend on each other along their order.
 
-    `in_order` are the columns by which the table is sorted; `numbered` are running numbers and
-    identifiers: a table sorted by one is in the order in which it was collected.
+    `in_order` are the columns by which the table is sorted; `numbered` are running numbers and identifiers: a table
+    sorted by one of these is in the order in which it was collected.
     """
     if n < FEWEST:
         return [
@@ -64,9 +66,9 @@ def row_findings(
 
 
 def _closeness(of: Runs, found: Index, lag: int) -> float | None:
-    """Return how much more neighbours (or rows `lag` places apart) share than other rows close by; 0 if it may be chance.
+    """Return how much more neighbours (or rows `lag` places apart) share than other rows close by.
 
-    None if there are too few rows to say.
+    0 if it may be chance, None if there are too few rows to say.
     """
     if len(of.run) < 4 * FAR[-1]:
         return None

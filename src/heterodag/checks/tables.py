@@ -1,4 +1,4 @@
-"""The check of a table before a fit: is it what the models are made for? Every answer is a finding."""
+"""Check a table before a fit: is it what the models are made for? Every answer is a finding."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from heterodag.errors import check_choice
 from heterodag.io.inputs import MISSING, column_labels, read_data, without_text
 from heterodag.io.opened import as_open_table
 
-#: Red findings of these checks leave nothing to learn: a fit should be refused unless the user insists.
+#: After a red finding of these checks there is nothing to learn: a fit should be refused unless the user insists.
 REFUSED = frozenset({"random-walk"})
-#: Fewer rows, or fewer than columns, and much of a graph is chance: HOST made 1.9 errors in graphs of 5 edges at 50 rows,
-#: 0.7 at 100 and 0.2 at 200 (docs/data-check.md).
+#: With fewer rows than this, or fewer than columns, much of a graph is chance: HOST made 1.9 errors in graphs of 5
+#: edges at 50 rows, 0.7 at 100 and 0.2 at 200 (docs/data-check.md).
 FEW_ROWS = 100
 TITLE = "Check of the table"
 
@@ -46,14 +46,14 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     X : array, pandas or polars DataFrame of shape (n, d), or OpenTable
         The table as `HOST.fit` would get it. What a fit refuses (text, missing values, constant columns) is a red finding.
     missing : {"refuse", "drop"}, default="refuse"
-        What a fit will do about missing values. Either way the other checks look at rows without any.
+        What a fit will do about missing values. In either case the other checks use the rows without any.
     groups : (n,) array, optional
         The condition of every row, if the table holds experiments: rows are compared within conditions.
 
     Returns
     -------
     Findings
-        Green: fine. Amber: read the result with care. Red: the result may well mean nothing until the remedy was
+        Green: fine. Amber: read the result with care. Red: the result may well mean nothing until the remedy has been
         tried. `rows` are positions in `X`, counted from 0.
 
     Examples
@@ -66,7 +66,7 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
     """
     check_choice("missing", missing, MISSING)
     if (table := as_open_table(X)) is not None:
-        from heterodag.checks.opened import check_opened  # which checks small tables with this function
+        from heterodag.checks.opened import check_opened  # here, because that module imports this one
 
         return check_opened(table, missing, groups)
     X, text = without_text(X)
@@ -88,12 +88,12 @@ def check_table(X: Any, *, missing: str = "refuse", groups: Any = None) -> Findi
         return Findings(found, TITLE)
     codes = None if groups is None else np.unique(check_groups(groups, len(kept)), return_inverse=True)[1][kept]
     rest = table_findings(array, labels, groups=codes, positions=np.flatnonzero(kept))
-    said = {one.topic for one in refused}  # exact copies and too few rows need not be told twice
+    said = {one.topic for one in refused}  # exact copies and too few rows need not be reported twice
     return Findings([*found, *(one for one in rest if one.topic not in said)], TITLE)
 
 
 def refusal(findings: Findings) -> Finding | None:
-    """Return the first finding for which a fit should be refused, None if there is none."""
+    """Return the first finding for which a fit should be refused, or None."""
     return next((one for one in findings.of("red") if one.check in REFUSED), None)
 
 
@@ -116,7 +116,7 @@ def table_findings(
     fixed : (n, d) bool, optional
         Cells that were set from outside: they say nothing about the kind of a column.
     positions : (n,) whole numbers, optional
-        Where the rows stand in the user's table, if some were left out; findings name these.
+        Positions of the rows in the user's table, if some were left out; findings name these.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def table_findings(
         At least one per topic, green where nothing was found.
     """
     at = np.arange(len(array)) if positions is None else positions
-    with np.errstate(over="ignore", invalid="ignore"):  # differences of values near the largest there are
+    with np.errstate(over="ignore", invalid="ignore"):  # differences of values near the largest possible one
         looks = [look_at(array[:, j], None if fixed is None else fixed[:, j], at) for j in range(array.shape[1])]
         found = [
             *size_findings(*array.shape),
@@ -165,15 +165,15 @@ def order_findings(
     looks: Sequence[Look],
     repeated: Sequence[Finding],
 ) -> list[Finding]:
-    """Say what there is to say about rows of the same units and of rows that are like their neighbours.
+    """Return findings about rows of the same units and about rows that are like their neighbours.
 
-    `array` has the rows that `of` speaks of, n is the number of all rows; `repeated` was found already.
+    `array` has the rows that `of` describes, n is the number of all rows; `repeated` are findings already made.
     """
     numbered = [j for j, look in enumerate(looks) if look.running or look.identifier]
     whole = [j for j, look in enumerate(looks) if look.counted.whole and not look.running]
     units = unit_findings(array, of, labels, whole)
     along = row_findings(n, labels, of, in_order, numbered)
-    if units and units[0].columns[0] in [labels[j] for j in in_order]:  # sorted by unit: said already
+    if units and units[0].columns[0] in [labels[j] for j in in_order]:  # sorted by unit, which `units` says already
         along = [one for one in along if one.check == "random-walk"]
     found = [*units, *repeated]
     return [*found, *(one for one in along if not found or one.severity != "green")]

@@ -1,7 +1,7 @@
-"""Can I trust this? One line per question that a person has about a fit, in a fixed order.
+"""Make the box "Can I trust this?": one line per question that a person has about a fit, in a fixed order.
 
-What the checks of table and model found is sorted by topic; a topic of which nothing is said gets a green line, if it was
-looked at at all.
+The findings about table and model are sorted by topic; a topic without findings gets a green line, if it was checked
+at all.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from heterodag.checks.findings import Finding, Findings
 
 FIT, DIRECTIONS, LEFT_OUT = "model fit", "directions", "left out"
-#: The topics in the order of the box; those before `FIT` are of the check of the table.
+#: The topics in the order of the box; those before `FIT` come from the check of the table.
 TOPICS = ("rows", "columns", "values", "size", "overlap", FIT, DIRECTIONS, LEFT_OUT)
-#: Topics of the table of which the box speaks only if something was found.
+#: Topics of the table that the box mentions only if something was found.
 QUIET = ("size", "overlap")
 
 
@@ -23,9 +23,9 @@ def trust_box(findings: Iterable[Finding], clean: Mapping[str, str]) -> Findings
     Parameters
     ----------
     findings : iterable of Finding
-        What was found; green ones stand as they are.
+        What was found; green findings are kept as they are.
     clean : mapping from topics to sentences
-        What to say of a topic that was looked at and of which there is no finding.
+        What to say about a topic that was checked and has no amber or red finding.
     """
     found = list(findings)
     lines: list[Finding] = []
@@ -38,7 +38,7 @@ def trust_box(findings: Iterable[Finding], clean: Mapping[str, str]) -> Findings
 
 
 def titled(lines: Iterable[Finding]) -> Findings:
-    """Return the box with its title, which has the verdict."""
+    """Return the box with its title, which states the verdict."""
     lines = list(lines)
     return Findings(lines, f"Can I trust this? {verdict(lines)}")
 

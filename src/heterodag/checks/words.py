@@ -31,12 +31,12 @@ def rows(positions: Sequence[int]) -> str:
 
 
 def verb(names: Sequence[object], one: str, many: str) -> str:
-    """Return the form of a verb that fits the number of columns."""
+    """Return the form of a verb that agrees with the number of columns."""
     return one if len(names) == 1 else many
 
 
 def number(value: float) -> str:
-    """Return a number as people write it, whole ones without a point."""
+    """Return a number as people write it, whole numbers without a decimal point."""
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
 
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. What the commands do is in `heterodag.cli.commands`."""
+"""The command line: parse, call, print. `heterodag.cli.commands` has what the commands do."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def demo(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Learn two graphs that are known and compare: a simulated trial that fits the model, and real proteins.
+    """Learn two known graphs and compare: a simulated trial that fits the model, and real proteins.
 
     The proteins are the 853 observational cells of Sachs et al. (2005), which come with heterodag.
     """
@@ -174,7 +174,7 @@ def simulate(
 ) -> None:
     """Simulate a table from a random causal graph.
 
-    The graph goes beside the table as NAME.truth.json.
+    The graph is written next to the table, as NAME.truth.json.
     """
     from heterodag.cli import commands
 
@@ -255,7 +255,7 @@ def check_graph(
     learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Learn a graph to compare with.")] = True,
     shuffles: Annotated[int, typer.Option(help="Graphs with shuffled names to compare with.")] = 199,
     alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.001,
-    max_seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -286,7 +286,7 @@ def check_graph(
 def pairs(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="With pair0001.txt, ..., and pairmeta.txt.", show_default=False),
+        typer.Argument(metavar="FOLDER", help="Has pair0001.txt, ..., and pairmeta.txt.", show_default=False),
     ],
     out: Annotated[Path | None, path_option("A CSV file for the decisions.", show_default=False)] = None,
     missing: Annotated[str, typer.Option(help="Rows with missing values: refuse, or drop them.")] = "refuse",
@@ -331,13 +331,13 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="An experiment of the paper, or all.", show_default=False)
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Name the experiments, with the time to expect.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="List the experiments, with the time to expect.")] = False,
     scale: Annotated[str, typer.Option(help="smoke, quick or full (the paper's).")] = "full",
     out: Annotated[Path, path_option("Folder for rows, tables and figures.")] = Path("heterodag-reproduction"),
-    max_seconds: Annotated[float, typer.Option(help="Time limit of a cell; 0 for none.")] = 600.0,
-    jobs: Annotated[int, typer.Option("--n-jobs", "--jobs", help="Cells side by side; -1 for all cores.")] = -1,
+    max_seconds: Annotated[float, typer.Option(help="Time limit per cell in seconds; 0 for none.")] = 600.0,
+    jobs: Annotated[int, typer.Option("--n-jobs", "--jobs", help="Cells in parallel; -1 for all cores.")] = -1,
     backend: Annotated[str, typer.Option(help="local or dask.")] = "local",
-    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the dask scheduler.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="The dask scheduler.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these methods, as in HOST,NPVar.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and timed-out cells again.")] = False,
     quiet: Quiet = False,
@@ -345,7 +345,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper: simulate, learn, measure, draw.
 
-    Stopped runs go on where they stopped when the same command is given again.
+    A run that was stopped continues when the same command is given again.
     """
     from heterodag.cli import reproduction
     from heterodag.errors import ParameterError
@@ -369,7 +369,7 @@ def main() -> None:
     """Run the command line; the entry point of the `heterodag` program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A name that the terminal cannot show is no reason to fail.
+            # A name that the terminal cannot show must not be an error.
             stream.reconfigure(errors="replace")
     try:
         app()

@@ -60,11 +60,11 @@ def fit(
     knowledge : Path, optional
         A JSON file of prior knowledge.
     experiments : mapping, optional
-        What was said about experiments: `conditions` (a column), `targets` (a JSON file) and `kind`.
+        What the user said about experiments: `conditions` (a column), `targets` (a JSON file) and `kind`.
     paper : bool
         Start from the paper's own configuration.
     resamples : int
-        How many times to learn the graph again on resampled rows; 0 for not at all.
+        How many times to learn the graph again on resampled rows; 0 for none.
     force : bool
         Replace files that an earlier run of heterodag did not write.
     """
@@ -104,7 +104,7 @@ def fit(
 def _read(
     screen: Screen, data: Path, reading: Reading, experiments: Mapping[str, Any], resamples: int
 ) -> tuple[Any, Any]:
-    """Read the table and what was said about experiments; open it if it is too large for memory."""
+    """Read the table and what the user said about experiments; open a table that is too large for memory."""
     in_memory = {f"--{name}": value for name, value in experiments.items()} | {"--bootstrap": resamples}
     with screen.busy(f"Opening {source_name(data)}"):
         table = reading.opened(data, in_memory)
@@ -112,7 +112,7 @@ def _read(
 
 
 def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> list[Finding]:
-    """Return what was left out of the file: by the reader, as it said, and as the user asked."""
+    """Return what was left out of the file, by the reader (which warned of it) and as the user asked."""
     asked = []
     if columns := split_names(reading.columns):
         asked.append(f"Only the columns {', '.join(columns)} were used, as asked.")
@@ -127,7 +127,7 @@ def _left_out(said: Sequence[str], reading: Reading, conditions: str | None) -> 
 
 
 def write_results(model: Any, table: pd.DataFrame | OpenTable, out: Path, **options: Any) -> GraphResult:
-    """Write the graph, the causal model and the report of a fitted model, all or nothing; `options` are the report's.
+    """Write the graph, the causal model and the report of a fitted model, all or none; `options` are for the report.
 
     The report of a table on disk shows the rows that the model kept.
     """
@@ -141,7 +141,7 @@ def write_results(model: Any, table: pd.DataFrame | OpenTable, out: Path, **opti
         files["model.json"] = model.to_scm().to_json()
     write_all(files | {"report.html": render_report(model, frame, **options)}, out)
     if "model.json" not in files:
-        (out / "model.json").unlink(missing_ok=True)  # of an earlier fit: it would not belong to this graph
+        (out / "model.json").unlink(missing_ok=True)  # one from an earlier fit would not belong to this graph
     return result
 
 
@@ -191,13 +191,13 @@ def learn(
     paper: bool,
     interventions: Any = None,
 ) -> Any:
-    """Return HOST, or the paper's HOST, fitted with the settings given and its own defaults for the others."""
+    """Return HOST, or the paper's HOST, fitted with the given settings and its own defaults for the rest."""
     from heterodag.estimators import HOST
 
     model = HOST.paper().set_params(**settings) if paper else HOST(**settings)
     with _told_in_the_box():
         model.set_params(verbose=int(screen.shows_progress)).fit(table, interventions=interventions)
-    # Whether someone watched is no part of the result: the files are the same from a terminal and a pipe.
+    # A progress bar is not part of the result: the files are the same from a terminal and from a pipe.
     return model.set_params(verbose=0)
 
 
@@ -210,7 +210,7 @@ def _told_in_the_box() -> Iterator[None]:
 
 
 def check_outputs(out: Path, force: bool) -> None:
-    """Refuse, before any work, a folder that cannot be written or holds other files of these names."""
+    """Refuse, before any work, a folder that cannot be written to or holds someone else's files of these names."""
     check_folder(out)
     existing = [name for name in OUTPUTS if (out / name).exists()]
     if existing and not force and not _is_ours(out / "graph.json"):
@@ -235,7 +235,7 @@ def print_graph(
     *,
     explain: bool = True,
 ) -> None:
-    """Print the order and the edges, each with whether the reference graph has it, and what the columns mean."""
+    """Print the order, the edges (and whether the reference graph has each), and what the columns mean."""
     if result.order is not None:
         screen.say(f"Causal order, causes first: {order_text(result)}.")
     header, rows = edge_table(result, reference, called)

@@ -1,4 +1,4 @@
-"""The command `demo`: a simulated table that fits the model, then the real data of the paper, each beside its graph."""
+"""The command `demo`: a simulated table that fits the model, then the paper's real data, each with a known graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from heterodag.metrics import evaluate
 from heterodag.report.html import Comparison
 from heterodag.report.text import trust_lines
 
-#: The folder of the trial inside that of the demo, and its table there.
+#: The trial's folder inside that of the demo, and the name of its table there.
 TRIAL, TABLE = "trial", "trial.csv"
 
 
 def demo(screen: Screen, out: Path, *, force: bool) -> None:
-    """Learn the graphs of a simulated trial and of the Sachs data, compare them with the known ones, write all outputs.
+    """Learn the graphs of a simulated trial and of the Sachs data, compare with the known graphs, write all outputs.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _sachs(screen: Screen, out: Path) -> None:
 
 
 def _learned(screen: Screen, data: Dataset, out: Path, known: str, **texts: Any) -> GraphResult:
-    """Fit HOST and write its results beside the known graph."""
+    """Fit HOST and write its results, compared with the known graph."""
     model = learn(screen, data.data, {"random_state": 0}, paper=False)
     with screen.busy("Making the report"):
         return write_results(model, data.data, out, comparison=Comparison(data.adjacency, known), **texts)

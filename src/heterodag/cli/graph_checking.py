@@ -16,7 +16,7 @@ from heterodag.cli.terminal import EXIT_RED, Screen
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Rows of a table that are printed.
+#: At most this many rows of a table are printed.
 _SHOWN = 30
 
 
@@ -41,11 +41,11 @@ def check_graph(
     reading : Reading
         How to read the table.
     experiments : mapping
-        What was said about experiments: `conditions` (a column), `targets` (a JSON file) and `kind`.
+        What the user said about experiments: `conditions` (a column), `targets` (a JSON file) and `kind`.
     settings : mapping
         Parameters of `heterodag.check_graph`.
     as_json : bool
-        Print one JSON object in place of text.
+        Print one JSON object instead of text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Commands about graphs that are there already: compare two, write one in another format."""
+"""Commands for existing graphs: compare two, or write one in another format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def evaluate(screen: Screen, graph: Path, truth: Path, *, as_json: bool) -> None
     graph, truth : Path
         Graph files; the order and the p-values are used if `graph` holds them.
     as_json : bool
-        Print one JSON object in place of a table.
+        Print one JSON object instead of a table.
     """
     from heterodag.metrics import evaluate as measure
 
@@ -117,7 +117,7 @@ def _warn_of_cycle(screen: Screen, path: Path, found: GraphFile, consequence: st
     if cycle:
         names = [str(found.adjacency.columns[node]) for node in cycle]
         shown = " -> ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
-        screen.warn(f"The graph in '{path}' has a cycle ({shown}) and is no causal graph; {consequence}.")
+        screen.warn(f"The graph in '{path}' has a cycle ({shown}) and is not a causal graph; {consequence}.")
     return bool(cycle)
 
 

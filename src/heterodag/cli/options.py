@@ -1,4 +1,4 @@
-"""The options that commands share, as typer reads them: one name each."""
+"""The options that several commands share, as typer annotations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 
 def named_path(text: str | Path) -> Path:
-    """Return a path; an empty one would be the folder in which the command runs, which nobody means by it."""
+    """Return a path, but refuse an empty one: it would mean the current folder, which is hardly intended."""
     if not str(text).strip():
         raise typer.BadParameter("it is empty; give a name, or . for the folder you are in.")
     return Path(text)
@@ -22,7 +22,7 @@ def path_option(text: str, **options: Any) -> Any:
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that heterodag did not write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files that heterodag would otherwise keep.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "--n-jobs", help="Processes to use; -1 for all cores.")]
 Parametrization = Annotated[
     str | None, typer.Option(help="Lines, curves or networks: auto, linear, spline, mlp. [default: auto]")
@@ -50,7 +50,9 @@ MaxSeconds = Annotated[
 Correction = Annotated[str | None, typer.Option(help="Correction for many tests: none, holm or bh. [default: none]")]
 DataCheck = Annotated[
     str | None,
-    typer.Option(help="Tables that tell nothing, such as time series: refuse, warn, or ignore. [default: refuse]"),
+    typer.Option(
+        help="Tables that cannot be learned from, such as random walks: refuse, warn, or ignore. [default: refuse]"
+    ),
 ]
 Bootstrap = Annotated[
     int, typer.Option(min=0, metavar="N", help="Learn the graph again on N resamples and count what comes back.")
@@ -74,7 +76,7 @@ Others = Annotated[
     str, typer.Option(help="Columns that the graph does not name: refuse, drop, or keep without edges.")
 ]
 Learned = Annotated[
-    Path | None, typer.Option(metavar="GRAPH", help="A graph file to compare with, in place of learning one.")
+    Path | None, typer.Option(metavar="GRAPH", help="A graph file to compare with, instead of learning one.")
 ]
 
 Mechanism = Annotated[

@@ -15,7 +15,7 @@ from heterodag.runtime.progress import progress_bar
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Decision rates that are printed.
+#: The decision rates that are printed.
 RATES = (0.25, 0.5, 0.75, 1.0)
 
 
@@ -29,15 +29,15 @@ def pairs(
     screen : Screen
         Where to print.
     folder : Path
-        In the Tuebingen format.
+        A folder in the Tuebingen format.
     out : Path or None
         A CSV file for the decisions.
     missing : str
         Rows with missing values: "refuse" or "drop".
     jobs : int or None
-        Pairs side by side.
+        Number of pairs decided in parallel.
     as_json : bool
-        Print one JSON object in place of tables.
+        Print one JSON object instead of tables.
     force : bool
         Replace an existing file.
     """

@@ -1,7 +1,7 @@
-"""How a table is read, for every command that reads one: the options in one place.
+"""The options of every command that reads a table, in one place.
 
-A command takes a parameter ``reading: Reading`` and stands under ``@reads_a_table``: on the command line it then has all
-options below, and inside the function `Reading.table` reads the file.
+A command takes a parameter ``reading: Reading`` and is decorated with ``@reads_a_table``: on the command line it then
+has all options below, and inside the function `Reading.table` reads the file.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class Reading:
         str | None, typer.Option(help="Name or number of the sheet of an Excel file. [default: the first]")
     ] = None
     na_values: Annotated[
-        str | None, typer.Option(help="Texts that stand for an empty cell, as in ?,-999; beside NA, NaN, null.")
+        str | None, typer.Option(help="Texts that stand for an empty cell, as in ?,-999; besides NA, NaN, null.")
     ] = None
     index_column: Annotated[str | None, typer.Option(help="A column of row names, to be set aside.")] = None
-    columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; else all.")] = None
+    columns: Annotated[str | None, typer.Option(help="Columns to use, as in a,b,c; by default all.")] = None
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, as in a,b.")] = None
     missing: Annotated[
         str | None, typer.Option(help="Rows with empty cells: refuse, or drop them. [default: refuse]")
     ] = None
 
     def table(self, data: Path, conditions: str | None = None, strict: bool = True) -> pd.DataFrame:
-        """Read the table; `conditions` names a column that becomes the index; not `strict` lets gaps and text through."""
+        """Read the table; column `conditions` becomes the index, and `strict=False` lets gaps and text through."""
         from heterodag.io.tables import read_table
 
         return read_table(
@@ -72,9 +72,10 @@ class Reading:
         )  # fmt: skip
 
     def opened(self, data: Path, in_memory: Mapping[str, Any], strict: bool = True) -> OpenTable | None:
-        """Open a folder, a pattern or a file too large for memory; None for a file that is to be read whole.
+        """Open a folder, a pattern or a file too large for memory; return None for a file that is to be read whole.
 
-        `in_memory` are options, with their values, that need all rows in memory: they are refused with a table on disk.
+        `in_memory` has options, with their values, that need all rows in memory: they are refused with a table on
+        disk.
         """
         from heterodag.io.opened import needs_opening, open_table
 
@@ -118,7 +119,7 @@ def reads_a_table(command: Callable[..., None]) -> Callable[..., None]:
 def read_experiments(
     screen: Screen, data: Path, reading: Reading, experiments: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, Any]:
-    """Read the table and what was said about experiments in it: `conditions` (a column), `targets` (a file), `kind`."""
+    """Read the table and what the user said of experiments: `conditions` (a column), `targets` (a file), `kind`."""
     from heterodag.knowledge import Interventions
 
     conditions = experiments.get("conditions")

@@ -1,4 +1,4 @@
-"""What `heterodag reproduce` does: run experiments of the paper, write tables and figures, say what happened."""
+"""The command `reproduce`: run experiments of the paper, write tables and figures, say what happened."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def reproduce(
     name : str
         An experiment, or "all".
     out : Path
-        Folder for the rows, tables and figures; a run that was stopped goes on from its rows.
+        Folder for the rows, tables and figures; a run that was stopped continues from its rows.
     settings : RunSettings
         Time limit, number of processes, backend.
     scale : {"smoke", "quick", "full"}
@@ -74,7 +74,7 @@ def reproduce(
             f"Interrupted; {stored} cells are finished and kept in {out}: give the same command again to continue."
         ) from None
     with screen.busy("Writing tables and figures"):
-        store = RowStore(out)  # also rows of methods that were not asked for now are shown
+        store = RowStore(out)  # stored rows of methods that were not run now are shown as well
         written = [file for e in experiments for file in write_outputs(e, store.rows(e.cells(scale)), out)]
     _say_outcome(screen, outcome, out, written)
 

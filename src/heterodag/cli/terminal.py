@@ -1,4 +1,4 @@
-"""How the command line talks: results to stdout, progress and problems to stderr, in one sentence."""
+"""What the command line prints: results to stdout, progress and one-sentence problems to stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXIT_INTERNAL, EXIT_USER, EXIT_RED, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
 class Screen:
-    """Two consoles and the wish to be quiet.
+    """Standard output and standard error, and how much is printed to them.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Screen:
         from rich.console import Console
 
         self.quiet, self.debug = quiet, debug
-        # Column names are data: nothing in them is markup, an emoji code or worth colouring.
+        # Column names are data: nothing in them is markup or an emoji code, and nothing is to be coloured.
         plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
         self.out = Console(file=sys.stdout, quiet=quiet, **plain)
         self.err = Console(file=sys.stderr, **plain)
@@ -64,12 +64,12 @@ class Screen:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether a person is watching: a terminal, and no wish to be quiet."""
+        """Whether to show progress: on a terminal, unless quiet."""
         return not self.quiet and sys.stderr.isatty()
 
     @contextmanager
     def busy(self, doing: str) -> Iterator[None]:
-        """Show on a terminal, while inside, that something is being done; in a pipe do nothing."""
+        """Show on a terminal that something is being done, until the block ends; in a pipe do nothing."""
         if not self.shows_progress:
             yield
             return
@@ -86,7 +86,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def guarded(screen: Screen) -> Iterator[None]:
-    """Turn whatever goes wrong inside into one line on stderr and an exit status.
+    """Turn whatever goes wrong in the block into one line on stderr and an exit status.
 
     Parameters
     ----------

@@ -43,11 +43,11 @@ def whatif(
     on : sequence of str
         The variables to look at; empty for all that the intervention can reach.
     level : float
-        Of the intervals.
+        Level of the intervals.
     n, seed : int
-        Simulated rows and the seed of their noise.
+        Number of simulated rows, and the seed of their noise.
     as_json : bool
-        Print one JSON object in place of tables.
+        Print one JSON object instead of tables.
     """
     scm = HeteroscedasticSCM.load(_model_file(results))
     do = _actions(set_to, Set, "--set") | _actions(shift_by, Shift, "--shift")
@@ -83,7 +83,7 @@ def _model_file(results: Path) -> Path:
 
 
 def _actions(texts: Sequence[str], kind: Any, option: str) -> dict[str, Any]:
-    """Read ``name=number``; the name may hold equals signs itself."""
+    """Read ``name=number``; the name may itself contain equals signs."""
     found = {}
     for text in texts:
         name, sign, number = text.rpartition("=")

@@ -1,1 +1,1 @@
-"""Plain functions on arrays. This layer imports NumPy and SciPy and nothing else (a test reads the imports)."""
+"""Plain functions on arrays. This layer imports NumPy, SciPy and the errors, and nothing else (a test reads the imports)."""

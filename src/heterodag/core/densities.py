@@ -1,14 +1,15 @@
 """Densities of standardised noise: an exponential family around the normal distribution, fitted to residuals.
 
-`ln f(x) = -x^2/2 + theta' phi(x) - ln Z(theta)`, with features phi that can make a density skewed, flat, peaked, two-humped
-or heavy in either tail. All are bounded or grow no faster than x^2, so a single far residual cannot bend the rest. `Z` is
-an integral over the whole reach of the residuals and beyond (a grid that widens with the distance from 0): were it cut
-short, the tails would be free of charge, and whatever has the heaviest tails would look best. A density may end at an
-edge, as those of uniform and exponential noise do: the integral then ends at the outermost residual.
+`ln f(x) = -x^2/2 + theta' phi(x) - ln Z(theta)`, with features phi that can make a density skewed, flat, peaked,
+two-humped or heavy in either tail. All are bounded or grow no faster than x^2, so a single far residual cannot bend
+the rest. `Z` is an integral over the whole range of the residuals and beyond (a grid that widens with the distance
+from 0): if it were cut short, tails would cost nothing, and whatever has the heaviest tails would look best. A
+density may end at an edge, as those of uniform and exponential noise do: the integral then ends at the outermost
+residual.
 
-`theta` maximises the likelihood (the problem is concave; Newton) with a ridge of one observation's weight on features that
-are orthonormal under the normal distribution. Only the mean features of the residuals enter, so a fit costs one pass over
-them and some algebra on the grid; many densities are fitted at once.
+`theta` maximises the likelihood (a concave problem, solved by Newton steps) with a ridge of one observation's weight
+on features that are orthonormal under the normal distribution. Only the means of the features over the residuals
+enter, so a fit costs one pass over the residuals and some algebra on the grid; many densities are fitted at once.
 
 The gain of a density over the normal one, in nats per row, is an estimate of the negentropy of the noise.
 """
@@ -23,25 +24,25 @@ import numpy as np
 
 from heterodag.core.gaussian import Array, Index, Mask
 
-#: Points of the grid. With 321, integrals of the sharpest densities in use are right to 4e-4.
+#: Points of the grid. With 321, integrals of the sharpest densities in use are accurate to 4e-4.
 _POINTS = 321
 #: Points of the finer grid behind quantiles, probabilities, mean and standard deviation of one density.
 _FINE_POINTS = 8001
 #: The grid is dense within about this many standard deviations, then widens.
 _DENSE = 0.3
-#: Least reach of the grid; it doubles until it exceeds the farthest residual by a quarter.
+#: Smallest reach of the grid; it doubles until it exceeds the farthest residual by a quarter.
 _LEAST_REACH = 8.0
-#: Edges farther out than this are none.
+#: An edge farther out than this counts as no edge.
 _FAR = 1e100
-#: Newton steps, the fall of the objective at which they end, and how often a step is halved.
+#: Most Newton steps, the predicted fall of the objective below which they end, and how often a step is halved.
 _STEPS, _ENOUGH, _HALVINGS = 200, 1e-7, 40
 #: Longest step in the natural parameters.
 _LONGEST = 4.0
-#: Where the features for sharp flanks have their steps, on both sides of 0, and how wide these are. Steps come in pairs, an
-#: odd and an even feature: noise and its mirror image get the same density.
+#: Positions of the steps in the features for sharp flanks, on both sides of 0, and their width. Steps come in pairs,
+#: an odd and an even feature, so that mirrored noise gets the mirrored density.
 _STEP_PLACES, _STEP_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
-#: Sizes of the nested families. Mean and variance, which the normal density has as well; then skewness and tails; then any
-#: smooth density; then those with sharp flanks.
+#: Sizes of the nested families: mean and variance, which the normal density has too; then skewness and tails; then
+#: any smooth density; then densities with sharp flanks.
 FAMILIES = NORMAL, SKEWED, SMOOTH, SHARP = 2, 5, 8, 8 + 2 * len(_STEP_PLACES)
 LOG_ROOT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -75,7 +76,7 @@ def raw_slopes(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Points, logarithms of their weights times the normal density, orthonormal features, products of these."""
+    """Points, logarithms of their weights times the normal density, orthonormal features, and their products."""
 
     x: Array
     log_weight: Array
@@ -114,10 +115,10 @@ def _grid(reach: float, size: int) -> _Grid:
 
 
 def _log_weights(grid: _Grid, low: Array, high: Array) -> Array:
-    """Return (m, points) the logarithms of weights of integrals between edges (m,), which may be infinite.
+    """Return the logarithms (m, points) of the weights of integrals between edges (m,), which may be infinite.
 
-    An edge inside a cell of the grid counts the part of the cell that is inside, by a straight line through the two ends
-    of the cell.
+    If an edge falls inside a cell of the grid, the part of the cell within the edge counts, by linear interpolation
+    between the ends of the cell.
     """
     end, place = float(np.arcsinh(grid.x[-1] / _DENSE)), np.arange(_POINTS)
     first, last = (
@@ -129,13 +130,13 @@ def _log_weights(grid: _Grid, low: Array, high: Array) -> Array:
 
 
 def _share_inside(steps: Array) -> Array:
-    """Return the weights of points by their distance from an edge, in steps of the grid (negative outside)."""
+    """Return the weights of points given their distance from an edge, in steps of the grid (negative outside)."""
     q = np.clip(steps, -1.0, 1.0)
     return np.where(q <= 0.0, 0.5 * (1.0 + q) ** 2, 0.5 + q - 0.5 * q * q)
 
 
 def reach_of(farthest: Array) -> Array:
-    """Return how far the grids go for residuals of given largest sizes: powers of two, so that few grids are needed."""
+    """Return how far grids reach for residuals of given largest sizes: powers of two, so that few grids suffice."""
     wanted = np.maximum(1.25 * farthest, _LEAST_REACH)
     return np.asarray(2.0 ** np.ceil(np.log2(wanted)))
 
@@ -148,7 +149,7 @@ class Density:
     ----------
     theta : (k,) natural parameters on the orthonormal features.
     log_z : logarithm of the integral.
-    reach : how far the grid went.
+    reach : how far the grid reached.
     low, high : edges at which the density ends; infinite if it has none.
     rows : number of residuals it was fitted to.
     """
@@ -182,9 +183,9 @@ class Density:
     def log_density(self, x: Array) -> Array:
         """Return `ln f(x)`, with its constant.
 
-        Outside of the range, where no residual was, `ln f` falls along a straight line. At the end of the grid it is as
-        steep as `ln f` was there, and never less steep than 1 / reach. At an edge it is so steep that one row in as many
-        as there were residuals would be beyond it.
+        Outside the range, where there was no residual, `ln f` falls along a straight line. At the end of the grid the
+        line is as steep as `ln f` is there, and at least as steep as 1 / reach. At an edge it is so steep that one
+        row in `rows` would be expected beyond it.
         """
         ends = np.array(self.range)
         inside = np.clip(x, *ends)
@@ -211,18 +212,18 @@ class Density:
 
     @property
     def mean(self) -> float:
-        """Mean of the noise: about 0, as that of residuals."""
+        """Mean of the noise: about 0, like that of the residuals."""
         return _tabulated(self).mean
 
     @property
     def sd(self) -> float:
-        """Standard deviation of the noise: about 1, as that of residuals."""
+        """Standard deviation of the noise: about 1, like that of the residuals."""
         return _tabulated(self).sd
 
 
 @dataclass(frozen=True)
 class _Tabulated:
-    """A density on a fine grid: points, probabilities below them, the integral before it was made 1, mean and sd."""
+    """A density on a fine grid: points, probabilities below them, the integral before normalising, mean and sd."""
 
     x: Array
     below: Array
@@ -247,8 +248,8 @@ def _tabulated(density: Density) -> _Tabulated:
 class Densities:
     """Densities fitted to several samples: `theta` (m, k), `log_z`, `reach`, edges, and the `gain` per row (m,).
 
-    `beyond` (m, 2) is the number of rows that each density expects beyond the least and the largest of its residuals:
-    about one if it is right, many more if the noise ends at an edge.
+    `beyond` (m, 2) is the number of rows that each density expects beyond its smallest and its largest residual:
+    about one if the density is right, many more if the noise ends at an edge.
     """
 
     theta: Array
@@ -261,7 +262,7 @@ class Densities:
     rows: int
 
     def one(self, i: int) -> Density:
-        """Return one of them."""
+        """Return the density of sample `i`."""
         log_z, reach, low, high = (float(column[i]) for column in (self.log_z, self.reach, self.low, self.high))
         return Density(self.theta[i], log_z, reach, low, high, self.rows)
 
@@ -269,14 +270,14 @@ class Densities:
 def price(n: int, size: int, edges: int = 0) -> float:
     """Return what a density must gain (nats, all rows together): BIC, half of ln n per feature and ln n per edge.
 
-    An edge is known to 1/n, other parameters to 1/sqrt(n), hence the difference.
+    An edge is known up to an error of order 1/n, other parameters up to 1/sqrt(n), hence the difference.
     """
     return (0.5 * (size - NORMAL) + edges) * float(np.log(n))
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualSums:
-    """All that densities ask of residuals: (m, size) means of the orthonormal features, (m,) the ends, number of rows."""
+    """All that densities need from residuals: means (m, size) of orthonormal features, ends (m,), number of rows."""
 
     features: Array
     least: Array
@@ -285,7 +286,7 @@ class ResidualSums:
 
     @classmethod
     def of(cls, E: Array, size: int) -> ResidualSums:
-        """Sum up every row (m, n) of residuals."""
+        """Summarise every row of residuals (m, n)."""
         return cls(mean_features(E, size), E.min(axis=1), E.max(axis=1), E.shape[1])
 
     def take(self, some: Index) -> ResidualSums:
@@ -294,14 +295,14 @@ class ResidualSums:
 
 
 def fit_densities(E: Array, size: int = SMOOTH, low: Array | None = None, high: Array | None = None) -> Densities:
-    """Fit a density with the first `size` features to every row (m, n) of residuals; edges (m,) may be infinite."""
+    """Fit a density with the first `size` features to every row of residuals (m, n); edges (m,) may be infinite."""
     return fit_families(ResidualSums.of(E, size), (size,), low, high)[0]
 
 
 def fit_families(
     E: ResidualSums, sizes: Sequence[int], low: Array | None = None, high: Array | None = None
 ) -> list[Densities]:
-    """Fit densities of several sizes, smaller ones first: a larger family begins where the smaller one ended."""
+    """Fit densities of several sizes, smaller ones first: a larger family starts where the smaller one ended."""
     m, n, moments = len(E.least), E.rows, E.features
     reach = reach_of(np.maximum(-E.least, E.largest))
     low, high = np.full(m, -np.inf) if low is None else low, np.full(m, np.inf) if high is None else high
@@ -321,15 +322,15 @@ def fit_families(
 
 
 def mean_features(E: Array, size: int = SMOOTH) -> Array:
-    """Return (m, size) the means of the orthonormal features over every row (m, n) of residuals.
+    """Return the means (m, size) of the orthonormal features over every row of residuals (m, n).
 
-    Half their squares, summed, are about what a density of that size would gain, if that is little.
+    Half the sum of their squares approximates the gain of a density of that size, if the gain is small.
     """
     return orthonormal_means(raw_features(E, size).mean(axis=2).T)
 
 
 def orthonormal_means(raw: Array) -> Array:
-    """Return the means (m, size) of the orthonormal features, from those of the raw ones."""
+    """Return the means (m, size) of the orthonormal features, given those of the raw features."""
     (centre, turn), size = _orthonormal(), raw.shape[1]
     return np.asarray((raw - centre[:size]) @ turn[:size, :size])
 

@@ -29,7 +29,7 @@ def linear_basis(predecessors: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def product_places(width: int) -> tuple[Index, Index, Index]:
-    """Return which two columns make each product, and where in the list of products that of any two columns stands."""
+    """Return which two columns make each product, and the position of every pair's product in the list."""
     left, right = np.triu_indices(width)
     places = np.empty((width, width), dtype=np.intp)
     places[left, right] = places[right, left] = np.arange(len(left))
@@ -50,7 +50,7 @@ def combine(coefficients: Array, Z: Array) -> Array:
 
 
 def _weighted_products(Z: Array, weights: Array) -> Array:
-    """Return `Z diag(weights) Z'`; a matrix times its own transpose, which is half the work, if the weights allow it."""
+    """Return `Z diag(weights) Z'`; with weights >= 0 as a matrix times its own transpose, which is half the work."""
     if weights.min(initial=0.0) < 0.0:
         return (Z * weights) @ Z.T
     half = Z * np.sqrt(weights)
@@ -79,13 +79,13 @@ class Block:
         return full.reshape(*weights.shape[:2], p, p)[:, :, left, right]
 
     def column_sums(self) -> Array:
-        """Return the sums over rows of the columns of the design, for all targets or for each."""
+        """Return the sums over rows of the columns of the design (per target if each has its own)."""
         total: Array = self.Z.sum(axis=-1)
         return total
 
 
 class Regression(Protocol):
-    """What the solver asks of a design: blocks of rows, and where products of columns are."""
+    """What the solver needs from a design: blocks of rows, and the positions of products of columns."""
 
     targets: Sequence[int]
     width: int
@@ -104,9 +104,9 @@ class Regression(Protocol):
 class Design:
     """A table, the columns that predict, and the columns that are predicted.
 
-    `targets` may repeat a column: the same target under different restrictions is a batch like any other. The
-    products of columns are worth a table of their own when many targets share it; a `wide` design has none. `ready` is
-    the design itself, if it is at hand.
+    `targets` may repeat a column, to fit the same target under different restrictions in one batch. A table of the
+    products of columns pays when many targets share it; a `wide` design has none. `ready` is the design itself, if it
+    has already been computed.
     """
 
     table: Table
@@ -128,7 +128,7 @@ class Design:
         return self.table.shape[0]
 
     def blocks(self, active: Index | None = None) -> Iterator[Block]:
-        """Iterate over the observations; only the targets numbered `active` are served (all by default)."""
+        """Iterate over the observations, with only the targets numbered `active` (all by default)."""
         columns = np.asarray(self.targets, dtype=np.intp)
         if active is not None:
             columns = columns[active]
@@ -156,7 +156,7 @@ class Design:
         return self.basis(self.table.take(self.predecessors, rows))
 
     def sample(self, rows: int) -> Design:
-        """Return the same regression on a sample of the observations, as `Table.sample` takes it."""
+        """Return the same regression on a sample of the observations, chosen by `Table.sample`."""
         ready = self.ready
         if ready is not None and self.n_rows > rows:
             ready = ready[:, self.table.sample_rows(rows)]

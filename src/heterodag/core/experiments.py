@@ -1,9 +1,9 @@
 """Which rows count for which variable, when some rows come from experiments.
 
-Where a variable was set from outside, its causes had no say: such rows tell nothing about how it comes about, and all about
-what it causes. So the model of a variable is fitted on the rows in which it was not set, whatever its parents: losses of
-one variable always count the same rows, and sums over variables stay comparable. A variable that was set in all rows (a
-column that says which experiment a row belongs to) has no model and costs nothing.
+Where a variable was set from outside, its causes did not act on it: such rows say nothing about its mechanism, and
+everything about its effects. So the model of a variable is fitted to the rows in which it was not set, whatever its
+parents: losses of one variable always count the same rows, and sums over variables stay comparable. A variable that
+was set in all rows (a column that says which experiment a row belongs to) has no model and no loss.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from heterodag.core.gaussian import Array, Index, Mask
 from heterodag.core.table import Table, location_and_scale
 
-#: A sample keeps all rows of a condition up to this many; with many conditions, up to its share of half the sample.
+#: A sample keeps up to this many rows per condition; with many conditions, up to an equal share of half the sample.
 LEAST_ROWS = 100
 
 
@@ -45,7 +45,7 @@ class Experiments:
         return Experiments(self.fixed[rows], self.condition[rows], self.observed[rows])
 
     def sample_rows(self, table: Table, rows: int) -> Index:
-        """Return the rows of an even sample, and as many more as rare conditions need to keep `LEAST_ROWS`."""
+        """Return the rows of an even sample, plus those that rare conditions need to keep `LEAST_ROWS`."""
         even = table.sample_rows(rows)
         names, counts = np.unique(self.condition, return_counts=True)
         least = max(1, min(LEAST_ROWS, rows // (2 * len(names))))
@@ -59,6 +59,6 @@ class Experiments:
 
 
 def scaling(X: Array, table: Table) -> tuple[Array, Array]:
-    """Return location and scale of some rows of a table; columns that are constant there keep the scale of the table."""
+    """Return location and scale of some rows of a table; columns that are constant in them keep the table's scale."""
     location, scale = location_and_scale(X)
     return location, np.where(scale > 1e-9 * table.scale, scale, table.scale)

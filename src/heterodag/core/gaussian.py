@@ -9,9 +9,9 @@ Two linear predictors describe a target `y` given its parents: `s`, the log prec
   and the paper's invariance theorem is false for linear `eta1`.
 * **location-scale** (Harvey's multiplicative heteroscedasticity): `mu = A`, `e = h (y - A)`.
 
-The loss of a row is `(e^2 - s)/2`, the negative log-likelihood without its constant `ln(2 pi)/2`. Given `s`, either form
-is a weighted least-squares regression for `A` (and `m`), which the solver makes use of. Arrays have one row per target and
-one column an observation: sums over observations then run over contiguous memory.
+The loss of a row is `(e^2 - s)/2`, the negative log-likelihood without its constant `ln(2 pi)/2`. Given `s`, either
+form is a weighted least-squares regression for `A` (and `m`), which the solver makes use of. Arrays have one row per
+target and one column per observation: sums over observations then run over contiguous memory.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class MeanTerms:
     ----------
     h : root precision `exp(s/2)`.
     root : square root of the weight of a row, which is the second derivative of its loss by `A`.
-    response : what the sums `Z @ response` of the normal equations are made of.
-    precision : weight of a row in the location `m`, None where the form has none.
+    response : the right-hand side of the normal equations is `Z @ response`.
+    precision : weight of a row in the equation for the location `m`; None if the form has no location.
     """
 
     h: Array
@@ -50,7 +50,7 @@ class Form(ABC):
     """How mean and spread follow from the two predictors."""
 
     name: str
-    #: 1 if there is a free location `m` beside the predictors, else 0.
+    #: 1 if there is a free location `m` besides the predictors, else 0.
     locations: int
 
     @abstractmethod
@@ -59,15 +59,15 @@ class Form(ABC):
 
     @abstractmethod
     def standardized(self, mean: MeanTerms, y: Array, A: Array, m: Array) -> Array:
-        """Return the residuals `e`, given what `mean_terms` has found."""
+        """Return the residuals `e`, given the result of `mean_terms`."""
 
     @abstractmethod
     def spread_terms(self, mean: MeanTerms, e: Array, A: Array, observed: bool, first: Array, second: Array) -> None:
         """Fill in the derivatives of the rows' losses that involve `s`, at residuals `e`.
 
-        `first` (1 or 2, targets, rows) gets those by `s` and, where the form has a location, by `s` and `m`; `second`
-        (2, targets, rows) those by `A` and `s` and by `s` twice. Second derivatives are the observed ones (Newton)
-        or the expected ones (Fisher), which are positive semi-definite everywhere.
+        `first` (1 or 2, targets, rows) gets those by `s` and, if the form has a location, those by `s` and `m`;
+        `second` (2, targets, rows) gets those by `A` and `s` and those by `s` twice. Second derivatives are the
+        observed ones (Newton) or the expected ones (Fisher), which are positive semi-definite everywhere.
         """
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Form(ABC):
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to workers by name: a form is the same object everywhere."""
+        """Pickle a form by its name, so that it is the same object in every process."""
         return _named, (self.name,)
 
 
@@ -162,7 +162,7 @@ FORMS: dict[str, Form] = {form.name: form for form in (NATURAL, LOCATION_SCALE)}
 
 @dataclass(frozen=True)
 class RowDerivatives:
-    """Derivatives of the rows' losses by `A`, `s` and, where the form has one, the location `m`: (targets, rows) each.
+    """Derivatives of the rows' losses by `A`, `s` and the location `m`, if the form has one; each (targets, rows).
 
     Second derivatives are the expected ones; that by `A` and `m` is 1 everywhere.
     """
@@ -178,7 +178,7 @@ class RowDerivatives:
 
 
 def row_derivatives(form: Form, y: Array, A: Array, s: Array, m: Array | float) -> RowDerivatives:
-    """Return what every row contributes to gradient and expected information."""
+    """Return what every row contributes to the gradient and the expected information."""
     mean = form.mean_terms(y, s)
     e = form.standardized(mean, y, A, np.asarray(m))
     first, second = np.empty((1 + form.locations, *e.shape)), np.empty((2, *e.shape))

@@ -1,7 +1,7 @@
 """Directed graphs as matrices: the one adjacency convention of the package, orders and layers.
 
 `adjacency[i, j] == 1` means column i -> column j. Matrices are int8; an order lists columns, causes first.
-Only the `as_` and `check_` functions look at what users hand in; the others take checked arrays.
+Only the `as_` and `check_` functions check what users pass in; the others take checked arrays.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def full_dag(order: Any) -> Adjacency:
 
 
 def descendants(adjacency: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the matrix whose row i marks the descendants of column i (those a directed path from i reaches).
+    """Return the matrix whose row i marks the descendants of column i (those that a directed path from i reaches).
 
     Notes
     -----
@@ -214,7 +214,7 @@ def ancestors(adjacency: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _peel(adjacency: NDArray[Any]) -> list[list[int]]:
-    """Take off the parentless columns again and again; columns on or after a cycle are never taken."""
+    """Repeatedly remove the columns without parents; columns on or after a cycle are never removed."""
     edges = np.asarray(adjacency) != 0
     waiting = edges.sum(axis=0)
     layers = []
@@ -234,7 +234,7 @@ def _require_dag(adjacency: NDArray[Any], name: str, n_placed: int) -> None:
 
 
 def _a_cycle(edges: NDArray[np.bool_], remaining: NDArray[np.intp]) -> list[int]:
-    """Walk backwards among the columns left over, each of which has a parent there, until one comes again."""
+    """Walk backwards among the remaining columns, each of which has a parent among them, until one repeats."""
     walk = [int(remaining[0])]
     while walk[-1] not in walk[:-1]:
         walk.append(int(remaining[np.argmax(edges[remaining, walk[-1]])]))

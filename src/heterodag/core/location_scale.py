@@ -1,14 +1,14 @@
-"""The location-scale model with smooth curves, many models at once, and the smoothness of every curve chosen on the way.
+"""The location-scale model with smooth curves, many models at once; fits choose the smoothness of every curve.
 
-`mu = Z'a`, `s = Z'b` (log precision), loss of a row `(e^2 - s)/2` with `e = exp(s/2)(y - mu)`. In this form the expected
-information of `a` and `b` is block diagonal and that of `b`, `Z Z'/2`, does not depend on the coefficients. So a fit
-alternates between a weighted regression for `a` (exact given `b`) and a scoring step for `b` whose matrix is inverted only
-when penalties change (Harvey 1976). One weighted product `Z W Z'` per step is all that a row costs; the general solver
-(`core.solver`) needs three.
+`mu = Z'a`, `s = Z'b` (log precision); the loss of a row is `(e^2 - s)/2` with `e = exp(s/2)(y - mu)`. In this form
+the expected information of `a` and `b` is block diagonal, and that of `b`, `Z Z'/2`, does not depend on the
+coefficients. So a fit alternates between a weighted regression for `a` (exact given `b`) and a scoring step for `b`
+whose matrix is inverted only when penalties change (Harvey 1976). A step costs one weighted product `Z W Z'`; the
+general solver (`core.solver`) needs three.
 
-Penalties are one strength per curve and predictor, times the roughness of its columns. Strengths move with every step
-towards the fixed point of the marginal likelihood (see `core.smoothing`). A column that a model must not use has the
-penalty `CLOSED`.
+The penalty of a basis column is its roughness times the strength of its curve; each curve has one strength in the
+mean and one in the log precision. With every step, strengths move towards the fixed point of the marginal likelihood
+(see `core.smoothing`). A column that a model must not use has the penalty `CLOSED`.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ import numpy as np
 from heterodag.core.gaussian import Array, Index, Mask
 from heterodag.core.solver import free_swing
 
-#: The penalty of a coefficient that stays zero.
+#: The penalty of a coefficient that must stay zero.
 CLOSED = 1e12
-#: Strengths stay between these; a curve at the upper end is flat.
+#: Bounds of the strengths; a curve at the upper bound is flat.
 _WEAKEST, _STRONGEST = 1e-4, 1e9
-#: Strength that curves start with, and the longest step of a strength, as a factor.
+#: Initial strength of curves, and the longest step of a strength, as a factor.
 FIRST_STRENGTH, _LONGEST = 1.0, 30.0
-#: A strength has settled when its next step is shorter than this factor, or its curve has fewer coefficients than this.
+#: A strength has settled if its next step is shorter than this factor, or if it would grow while its curve has fewer
+#: effective coefficients than this.
 _SHORTEST, _EMPTY = 1.5, 0.1
 #: Longest move of a row's log precision in one step.
 _LONGEST_MOVE = 3.0
-#: Times that the strengths of a model move, and that a step is shortened before it is given up.
+#: How often the strengths of a model move, and how often a step is shortened before it is given up.
 _MOVES, _HALVINGS = 12, 6
-#: Factors by which steps become shorter where the loss rises, and longer again.
+#: Factors that shorten a step where the loss rises, and lengthen later steps again.
 _SHORTER, _LONGER = 0.3, 2.0
-#: Least share of a coefficient's information that the others must leave; below, it counts as theirs.
+#: Smallest share of a coefficient's information that the others may leave before it counts as collinear with them.
 _SINGULAR, _TINY = 1e-10, 1e-12
 
 
@@ -46,11 +47,11 @@ class SmoothProblem:
 
     Attributes
     ----------
-    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a model has
-        fewer columns than others.
+    Z : (m, p, n) designs: a row of ones, then the basis columns of each parent, its line first; zeros where a model
+        has fewer columns than others.
     Y : (m, n) standardised targets.
-    ridge : (m, 2, p) penalties beside those of curves, for `a` and `b`, on the scale of sums over rows.
-    roughness : (m, parents, p) of the basis columns of each parent: 0 for the constant, lines and columns of others.
+    ridge : (m, 2, p) penalties on `a` and `b` besides those of curves, on the scale of sums over rows.
+    roughness : (m, parents, p) of each parent's basis columns: 0 for the constant, lines and columns of others.
     """
 
     Z: Array
@@ -71,12 +72,12 @@ class SmoothProblem:
 
 @dataclass
 class SmoothSolution:
-    """Fitted models, one entry of the first axis each.
+    """Fitted models, one per entry of the first axis.
 
     Attributes
     ----------
     a, b : (m, p) coefficients of mean and log precision.
-    strengths : (m, 2, parents) of the curves in either.
+    strengths : (m, 2, parents) of the curves in mean and log precision.
     loss : (m,) penalised loss, all rows together.
     edf : (m, 2, parents) effective coefficients of the curves.
     mean, spread : (m, p, p) penalised information of `a` and of `b`.
@@ -108,7 +109,7 @@ class SmoothSolution:
 def fit_smoothly(
     problem: SmoothProblem, b: Array, strengths: Array, tolerance: float, max_steps: int
 ) -> SmoothSolution:
-    """Fit all models from coefficients `b` (m, p) and strengths (m, 2, parents); infinite strengths stay.
+    """Fit all models, starting from coefficients `b` (m, p) and strengths (m, 2, parents); infinite ones are fixed.
 
     A model is done when its next step promises less than `tolerance` nats and its strengths have settled.
     """
@@ -121,7 +122,7 @@ def fit_smoothly(
 class SmoothFit:
     """The loop of `fit_smoothly`: the models still being worked on, written to `found` as they finish."""
 
-    #: What is held for every model still being worked on, and what `_evaluate` finds.
+    #: What is stored per model still being worked on, and what `_evaluate` computes.
     per_model: tuple[str, ...] = ("gram", "strengths", "moves", "edf", "penalty", "inverse_b", "b", "length")
     found_at: tuple[str, ...] = ("inverse_a", "a", "normal", "residual", "square", "excess", "row_loss", "value")
 
@@ -138,15 +139,15 @@ class SmoothFit:
         self.b = b * (self.penalty[:, 1] < CLOSED)
         self._evaluate(self.b)
         worse: Mask = ~np.isfinite(self.value) | (self.value > 0.5 * problem.Y.shape[1] + 1.0)
-        if worse.any():  # a start from other rows can be worse than none here
+        if worse.any():  # a start found on other rows can be worse than zeros here
             self.b[worse] = 0.0
             self._evaluate(self.b)
 
     def _begin(self) -> None:
-        """Find what does not depend on coefficients."""
+        """Compute what does not depend on the coefficients."""
 
     def _inform(self) -> None:
-        """Find the information of `b` where the models stand; in this form it is the same everywhere."""
+        """Compute the information of `b` at the current coefficients; in this form it is the same everywhere."""
 
     def run(self, max_steps: int) -> None:
         """Take steps until all models are done."""
@@ -175,7 +176,7 @@ class SmoothFit:
         self.inverse_b[some] = inverses(self.gram[some] + self.penalty[some][:, 1][:, :, None] * eye)
 
     def _evaluate(self, b: Array) -> None:
-        """Find the best mean for `b`, and the loss there."""
+        """Compute the best mean given `b`, and the loss there."""
         Z, Y = self.problem.Z, self.problem.Y
         s = np.matmul(b[:, None, :], Z)[:, 0]
         precision = np.exp(s)
@@ -194,7 +195,7 @@ class SmoothFit:
         self._add_up(b, s, bad)
 
     def _add_up(self, b: Array, s: Array, bad: Mask) -> None:
-        """Find the losses at residuals and log precisions `s`."""
+        """Compute the losses from the residuals and the log precisions `s`."""
         self.square = self.residual * self.residual
         self.excess = s - b[:, :1]
         self.excess = self.excess - np.clip(self.excess, -self.swing, self.swing)
@@ -205,7 +206,7 @@ class SmoothFit:
         self.value[~np.isfinite(self.value)] = np.inf
 
     def _penalty_value(self, a: Array, b: Array) -> Array:
-        own = a[:, : b.shape[1]]  # a location behind the coefficients is free
+        own = a[:, : b.shape[1]]  # the location after them, if there is one, has no penalty
         return 0.5 * np.asarray(
             np.einsum("mp,mp,mp->m", self.penalty[:, 0], own, own)
             + np.einsum("mp,mp,mp->m", self.penalty[:, 1], b, b)
@@ -225,11 +226,11 @@ class SmoothFit:
         return np.asarray(gradient)
 
     def _step(self, move: Array) -> None:
-        """Move `b`, less far where the loss would rise."""
+        """Move `b`, with a shorter step where the loss would rise."""
         reach = np.abs(np.matmul(move[:, None, :], self.problem.Z)[:, 0]).max(axis=1)
         move = move * np.minimum(1.0, _LONGEST_MOVE / np.maximum(reach, 1e-300))[:, None]
         before, value = self.b, self.value
-        # Where scoring overshoots it does so again: a step begins with little more than the length of the last one.
+        # Where scoring overshoots once it does so again: a step begins at most twice as long as the last one.
         length = np.minimum(1.0, _LONGER * self.length)
         self.b = before + length[:, None] * move
         self._evaluate(self.b)
@@ -246,7 +247,7 @@ class SmoothFit:
         self.length = np.maximum(length, _SHORTER**_HALVINGS)
 
     def _move_strengths(self) -> Mask:
-        """Move the strengths one step towards the fixed point; return for which models that changes the optimum."""
+        """Move the strengths one step towards the fixed point; return the models whose optimum that changes."""
         old = self.strengths
         if not self.problem.roughness.any():
             return np.zeros(len(old), bool)
@@ -271,11 +272,11 @@ class SmoothFit:
         return moved
 
     def _variances(self) -> Array:
-        """Return (m, p) the variances of `a`."""
+        """Return the variances (m, p) of `a`."""
         return np.asarray(np.einsum("mpp->mp", self.inverse_a))
 
     def _weighted(self, values: Array) -> Array:
-        """Return (m, 2, parents) the sums of values (m, 2, p) of curves, weighted by their roughness."""
+        """Return the sums (m, 2, parents) of values (m, 2, p) over the columns of curves, weighted by roughness."""
         return np.asarray(np.matmul(values, self.problem.roughness.transpose(0, 2, 1)))
 
     def _write(self, done: Mask, converged: bool) -> None:
@@ -293,7 +294,7 @@ class SmoothFit:
         vars(self).update(vars(self._taken(np.flatnonzero(~done))))
 
     def _taken(self, some: Index) -> Self:
-        """Return the loop with some of the models only."""
+        """Return a copy of the loop with only some of the models."""
         other = copy(self)
         other.problem, other.where = self.problem.take(some), self.where[some]
         for name in (*self.per_model, *self.found_at):
@@ -302,7 +303,7 @@ class SmoothFit:
 
 
 def inverses(matrices: Array) -> Array:
-    """Return the inverses of information matrices; directions that hardly any row informs about stay where they are."""
+    """Return the inverses of information matrices, made finite where a coefficient has almost no information."""
     scale = 1.0 / np.sqrt(np.maximum(np.einsum("mpp->mp", matrices), _TINY))
     both = scale[:, :, None] * scale[:, None, :]
     scaled = matrices * both

@@ -1,8 +1,8 @@
-"""The natural form with smooth curves, many models at once: the loop of `core.location_scale`, with other derivatives.
+"""The natural form with smooth curves, many models at once: the loop of `core.location_scale` with other derivatives.
 
-`A = Z'a`, `s = Z'b`, `e = h (y - m) - A/h` with `h = exp(s/2)`. Given `b`, the best `a` and `m` are a weighted regression,
-so the search runs over `b` alone, by scoring: its matrix is the expected information of `b` less what `a` and `m` account
-for. It depends on the coefficients, and a step costs three weighted products.
+`A = Z'a`, `s = Z'b`, `e = h (y - m) - A/h` with `h = exp(s/2)`. Given `b`, a weighted regression finds the best `a`
+and `m`, so the search runs over `b` alone, by scoring: the matrix is the expected information of `b` minus the part
+that `a` and `m` account for. It depends on the coefficients, so a step costs three weighted products.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def fit_natural_curves(
 ) -> SmoothSolution:
     """Fit all models as `fit_smoothly` does; the last of the coefficients `a` is the location `m`.
 
-    The ridge must hold the intercept of `a`, which competes with the location.
+    The ridge must penalise the intercept of `a`, which competes with the location.
     """
     found = SmoothSolution.empty(problem, strengths, b.shape[1] + 1, b.shape[1])
     with np.errstate(all="ignore"):
@@ -69,7 +69,7 @@ class _NaturalFit(SmoothFit):
         self.inverse_b = inverses(self.gram + self.penalty[:, 1][:, :, None] * np.eye(p))
 
     def _variances(self) -> Array:
-        """Return the variances of `a`; what `b` leaves open comes on top."""
+        """Return the variances of `a`, including what the uncertainty of `b` adds to them."""
         p = self.b.shape[1]
         shared = np.matmul(self.inverse_a[:, :p], self.mixed)
         more = np.einsum("mpq,mpq->mp", np.matmul(shared, self.inverse_b), shared)

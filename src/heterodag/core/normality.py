@@ -1,9 +1,10 @@
 """Statistics of how normal a sample looks (step 5 of Algorithm 2); larger always means more normal.
 
 The paper's choice is the Shapiro-Wilk `W` (appendix A): the squared correlation of the ordered sample with
-Royston's (1995) approximate optimal weights, which depend on `n` only and are computed once here. `scipy.stats.shapiro`
-takes one sample, and computes weights and a p-value at every call: 8 times as long for 100 samples of 1000 values.
-Statistics for which smaller is better are negated. `tolerance` is measured on the chosen statistic's own scale.
+Royston's (1995) approximate optimal weights. These depend only on `n` and are computed once here;
+`scipy.stats.shapiro` computes them and a p-value for every sample, which takes 8 times as long for 100 samples of
+1000 values. Statistics for which smaller is better are negated. `tolerance` is measured on the chosen statistic's own
+scale.
 """
 
 from __future__ import annotations
@@ -62,18 +63,18 @@ def _squared_correlation(ordered: Array, weights: Array) -> Array:
 
 
 def shapiro_wilk(samples: Array) -> Array:
-    """Shapiro-Wilk W of each row, in (0, 1]."""
+    """Return the Shapiro-Wilk W of each row, in (0, 1]."""
     return _squared_correlation(np.sort(samples, axis=1), shapiro_wilk_weights(samples.shape[1]))
 
 
 def shapiro_francia(samples: Array) -> Array:
-    """Shapiro-Francia W' of each row: the squared correlation with the normal scores themselves."""
+    """Return the Shapiro-Francia W' of each row: the squared correlation with the normal scores themselves."""
     m = _normal_scores(samples.shape[1])
     return _squared_correlation(np.sort(samples, axis=1), m / math.sqrt(float(m @ m)))
 
 
 def anderson_darling(samples: Array) -> Array:
-    """Negative Anderson-Darling A^2 of each row, location and scale estimated."""
+    """Return minus the Anderson-Darling A^2 of each row, with location and scale estimated."""
     n = samples.shape[1]
     centred = np.sort(samples - samples.mean(axis=1, keepdims=True), axis=1)
     z = centred / centred.std(axis=1, ddof=1, keepdims=True)
@@ -83,12 +84,12 @@ def anderson_darling(samples: Array) -> Array:
 
 
 def jarque_bera(samples: Array) -> Array:
-    """Negative Jarque-Bera statistic of each row."""
+    """Return minus the Jarque-Bera statistic of each row."""
     return -np.asarray(stats.jarque_bera(samples, axis=1).statistic)
 
 
 def dagostino_pearson(samples: Array) -> Array:
-    """Negative D'Agostino-Pearson K^2 of each row (skewness and kurtosis, each transformed to normality)."""
+    """Return minus the D'Agostino-Pearson K^2 of each row (skewness and kurtosis, each transformed to normality)."""
     n = samples.shape[1]
     if n < 8:
         raise ParameterError("normality", "not be 'dagostino' for fewer than 8 rows", f"{n} rows")

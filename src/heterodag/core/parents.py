@@ -1,6 +1,6 @@
-"""Regressions in which every target has parents of its own: the sparse counterpart of `design`.
+"""Regressions in which every target has its own parents: the sparse counterpart of `design`.
 
-The designs of a batch are one three-dimensional array, so that the solver treats hundreds of small regressions at once.
+The designs of a batch form one three-dimensional array, so the solver handles hundreds of small regressions at once.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def _per_target(columns: Array, weights: Array) -> Array:
 
 @dataclass
 class ParentDesign:
-    """Targets, each with parents of its own; both may repeat.
+    """Targets, each with its own parents; both may repeat.
 
-    Targets with fewer parents than others get columns of zeros at the end, whose coefficients never leave zero.
+    Targets with fewer parents than others get columns of zeros at the end, whose coefficients stay zero.
     """
 
     table: Table
@@ -69,7 +69,7 @@ class ParentDesign:
         return self.table.shape[0]
 
     def blocks(self, active: Index | None = None) -> Iterator[ParentBlock]:
-        """Iterate over the observations; only the targets numbered `active` are served (all by default)."""
+        """Iterate over the observations, with only the targets numbered `active` (all by default)."""
         which = np.arange(len(self.targets)) if active is None else active
         if self._kept:
             self._serve_only(which)
@@ -90,7 +90,7 @@ class ParentDesign:
         return ParentBlock(Z, Z[:, self._left] * Z[:, self._right], self.table.take(columns, rows))
 
     def _serve_only(self, which: Index) -> None:
-        """Shrink what is kept to some targets (a solver loses them one by one); make it anew if others are asked for."""
+        """Shrink the cache to some targets (a solver finishes them one by one); rebuild it if others are needed."""
         if len(which) == len(self._served) and (which == self._served).all():
             return
         where = np.searchsorted(self._served, which)

@@ -1,4 +1,4 @@
-"""Tables in parts: consecutive rows that are read when they are needed, from memory, from disk, or on a worker."""
+"""Tables in parts: consecutive rows, read when they are needed, from memory, from disk, or on a worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from heterodag.core.gaussian import Array
 
-#: A part takes at most about this many bytes as numbers.
+#: The numbers of a part take at most about this many bytes.
 PART_BYTES = 2**24
 
 
@@ -18,7 +18,7 @@ def part_rows(d: int) -> int:
 
 
 class Part(Protocol):
-    """Some consecutive rows of a table. A part that is not in memory holds where its rows are, so it travels to workers."""
+    """Some consecutive rows of a table. A part on disk holds only where its rows are, so it can go to workers."""
 
     @property
     def rows(self) -> int:
@@ -26,7 +26,7 @@ class Part(Protocol):
 
     @property
     def label(self) -> str:
-        """Where the rows are, as a message to the user names it: "file 'a.parquet', row group 3"."""
+        """Where the rows are, as messages to the user put it: "file 'a.parquet', row group 3"."""
 
     def read(self) -> Array:
         """Return the numbers (rows, d); missing values are NaN."""

@@ -19,7 +19,7 @@ def weighted_chi2_sf(value: float, weights: Array) -> float:
     Notes
     -----
     Kuonen's (1999) saddlepoint approximation: its relative error stays small far out in the tail. With equal weights
-    the distribution is a chi-square and exact.
+    the distribution is a scaled chi-square and the result is exact.
     """
     w = np.sort(weights[weights > _NEGLIGIBLE * max(float(weights.max(initial=0.0)), 1e-300)])
     if not len(w) or value <= 0.0:
@@ -27,7 +27,7 @@ def weighted_chi2_sf(value: float, weights: Array) -> float:
     if w[-1] - w[0] < 1e-6 * w[-1]:
         return float(chi2.sf(value / w[-1], len(w)))
     w, q = w / w[-1], value / w[-1]
-    if abs(q / w.sum() - 1.0) < 1e-3:  # the formula is 0/0 at the mean: go round it
+    if abs(q / w.sum() - 1.0) < 1e-3:  # the formula is 0/0 at the mean: avoid it
         return 0.5 * (weighted_chi2_sf(0.998 * w.sum(), w) + weighted_chi2_sf(1.002 * w.sum(), w))
     t = brentq(lambda t: float((w / (1.0 - 2.0 * t * w)).sum()) - q, -0.5 * len(w) / q, 0.5 - 0.25 / q, xtol=1e-14)
     cumulant = -0.5 * float(np.log1p(-2.0 * t * w).sum())

@@ -1,7 +1,7 @@
-"""Sums over rows for one model: what Newton's steps and score tests need of a block of rows.
+"""Sums over rows for one model: what Newton steps and score tests need from a block of rows.
 
-The loss is that of `core.gaussian`, with the bound on straying rows of `core.solver.free_swing`. Sums of blocks add up to
-those of the whole table, so a table can be read block by block, in any process.
+The loss is that of `core.gaussian`, plus the bound on straying rows of `core.solver.free_swing`. The sums of blocks
+add up to those of the whole table, so a table can be read block by block, in any process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from heterodag.core.gaussian import Array, Form
 
 @dataclass(frozen=True)
 class RowTerms:
-    """What the rows of a block contribute: residuals, derivatives by `A` and by `s`, and what holds straying rows back."""
+    """What the rows of a block contribute: residuals, derivatives by `A` and `s`, and the bound on straying rows."""
 
     loss: float
     residuals: Array
@@ -51,7 +51,7 @@ def row_terms(form: Form, theta: Array, Z: Array, y: Array, limit: float) -> Row
 def gradient_of(form: Form, rows: RowTerms, Z: Array) -> Array:
     """Return the gradient (size,) of the loss."""
     p, held = len(Z), Z @ rows.excess
-    held[0] = 0.0  # the average log precision, which the swing is counted from
+    held[0] = 0.0  # the swing is measured from the average log precision
     out = np.empty(2 * p + form.locations)
     out[:p], out[p : 2 * p], out[2 * p :] = Z @ rows.by_A, Z @ rows.by_s + held, rows.by_m
     return out

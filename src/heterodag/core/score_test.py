@@ -1,8 +1,8 @@
 """Score tests: how much a new parent would add to fitted models, for all targets and columns at once (no refitting).
 
-At the fitted model of a target, a column `z` that would enter both predictors has the score `g = (z'gA, z'gs)`, the sums
-of the row derivatives times `z`, and the efficient information `E = I_zz - I_zN I_NN^-1 I_Nz`, where `N` are the
-coefficients already there. Half of `g' E^-1 g` estimates the gain in log-likelihood. Everything is a matrix product
+At the fitted model of a target, a column `z` that would enter both predictors has the score `g = (z'gA, z'gs)`, the
+sums of the row derivatives times `z`, and the efficient information `E = I_zz - I_zN I_NN^-1 I_Nz`, where `N` are the
+coefficients already there. Half of `g' E^-1 g` estimates the gain in log-likelihood. All of this is matrix products
 of row weights with the table: about n d^2 operations for all pairs of d variables.
 """
 
@@ -19,10 +19,10 @@ from heterodag.core.parents import ParentDesign
 from heterodag.core.solver import information
 from heterodag.core.table import Table
 
-#: A column whose information shrinks to this share, once the parents are accounted for, is a copy of them.
+#: A column counts as a copy of the parents if they leave no more than this share of its information.
 _COLLINEAR = 1e-6
 _TINY = 1e-300
-#: Rows that tell how much of a column the columns in use explain.
+#: Rows on which it is estimated how much of a column the columns in use explain.
 _SHARE_ROWS = 1000
 
 
@@ -41,10 +41,10 @@ def entry_gains(
     ----------
     table : Table
         Standardised data.
-    form : of the models.
+    form : the form of the models.
     targets, parents : the fitted models; all have the same number of parents.
     theta : (size, targets) fitted coefficients.
-    columns : candidates; a target itself and its parents are the caller's to leave out.
+    columns : candidates; the caller ignores the entries of a target itself and of its parents.
     strength : float
         Ridge strength of the fits, in units of rows.
     """
@@ -68,7 +68,7 @@ def entry_gains(
 def _sums(
     design: ParentDesign, shape: Coefficients, theta: Array, columns: Sequence[int]
 ) -> tuple[Array, Array, Array]:
-    """Return the candidates' scores (2, k, d), information (3, k, d) and its part with the nuisance (k, 2, size, d)."""
+    """Return the candidates' scores (2, k, d), information (3, k, d) and that with the nuisance (k, 2, size, d)."""
     k, d, p = theta.shape[1], len(columns), shape.width
     score, own = np.zeros((2, k, d)), np.zeros((3, k, d))
     cross, at = np.zeros((k, 2, shape.size, d)), 0
@@ -99,10 +99,10 @@ def _at(shape: Coefficients, theta: Array, block: Block) -> RowDerivatives:
 def efficient_scores(design: Design, shape: Coefficients, theta: Array, used: Index) -> tuple[Array, Array]:
     """Return the scores (2, width) of all columns of one target's design in `A` and `s`, and their variances.
 
-    The variances are what is left of them once the columns in use, and the location, have been accounted for; how much
-    these take is looked up on a sample of the rows. The variances build on the smaller of the squares seen in the rows
-    and those expected: where a few rows fit badly the former are too large, where the model is still wrong the latter
-    can be.
+    The variances are those that remain after the columns in use, and the location, have been accounted for; what
+    these explain is estimated on a sample of the rows. The variances start from the smaller of the observed and the
+    expected squares: the observed ones are too large if a few rows fit badly, and the expected ones can be too large
+    while the model is still wrong.
     """
     u, seen, expected = (np.zeros((2, design.width)) for _ in range(3))
     for block in design.blocks():
@@ -116,7 +116,7 @@ def efficient_scores(design: Design, shape: Coefficients, theta: Array, used: In
 
 
 def _explained(design: Design, shape: Coefficients, theta: Array, used: Index) -> Array:
-    """Return the share of every column's information in `A` and in `s` that the columns in use explain, (2, width)."""
+    """Return the share (2, width) of every column's information in `A` and `s` that the columns in use explain."""
     p, q, corner = design.width, len(used), 0.0
     size = 2 * q + shape.form.locations
     own, cross, nuisance = np.zeros((2, p)), np.zeros((2, size, p)), np.empty((size, size))

@@ -5,9 +5,9 @@ as normal priors, the strengths have a marginal likelihood (Laplace's approximat
 
     lam = edf / sum(weight_k * theta_k^2),     edf = number of coefficients - trace(posterior covariance * penalty),
 
-(MacKay 1992; Fellner and Schall; Wood and Fasiolo 2017 for general likelihoods). Each time the target has reached the
-optimum for its present strengths, these move one step of that iteration, and the solver goes on from where it is. A block
-that the data do not support is driven to a strength at which it is zero.
+(MacKay 1992; Fellner and Schall; Wood and Fasiolo 2017 for general likelihoods). Each time the target comes close to
+the optimum for its current strengths, the strengths take one step of that iteration, and the solver continues from
+where it is. A block that the data do not support is driven to a strength at which it is zero.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from heterodag.core.gaussian import Array, Index, Mask
 from heterodag.core.layout import Coefficients
 from heterodag.core.solver import Minimizer, Objective, Solution
 
-#: Strengths stay between these; a block at the upper end is zero for every purpose.
+#: Bounds of the strengths; a block at the upper bound is zero for all practical purposes.
 WEAKEST, STRONGEST = 1e-6, 1e9
 #: Longest step of a strength, as a factor.
 _LONGEST = 100.0
-#: Strengths of blocks with fewer effective coefficients than this have settled.
+#: A block with fewer effective coefficients than this has settled if its strength would only grow.
 _EMPTY = 0.05
 _MOVES = 8
-#: Least damping after strengths have moved.
+#: Least damping of the solver after strengths have moved.
 _RESTART = 1e-3
 #: Strengths move as soon as the predicted gain in mean log-likelihood falls below this.
 _NEAR = 1e-2
@@ -45,7 +45,7 @@ class PenaltyBlock:
 
 
 def penalty_ridge(ridge: Array, blocks: Sequence[PenaltyBlock], strengths: Array, n: int) -> Array:
-    """Return a ridge (size, 1) with the penalties of blocks of given strengths on top."""
+    """Return a ridge (size, 1) plus the penalties of blocks with given strengths."""
     full = ridge.copy()
     for block, strength in zip(blocks, strengths, strict=True):
         full[block.index, 0] += strength * block.weights / n
@@ -69,8 +69,8 @@ def minimize_smoothly(
     ----------
     design, shape, start, tolerance, max_iterations
         As in `core.solver.minimize`.
-    ridge : (size, 1) ridge per coefficient that comes on top of the penalties.
-    blocks : the penalties, not overlapping.
+    ridge : (size, 1) ridge per coefficient, added to the penalties.
+    blocks : the penalties, without overlap.
     strengths : (blocks,) strengths to start from.
     shortest : a strength has settled when its next step would be shorter than this factor.
 
@@ -83,7 +83,7 @@ def minimize_smoothly(
 
 
 class _SmoothingMinimizer(Minimizer):
-    """`minimize` of one target, with strengths that are found on the way."""
+    """`minimize` for one target, with strengths that are chosen along the way."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _SmoothingMinimizer(Minimizer):
         return np.asarray(gain < self.tolerance)
 
     def _move(self) -> bool | None:
-        """Move the strengths; return whether the optimum moves with them, None if it cannot be told."""
+        """Move the strengths; return whether that moves the optimum, or None if the state is no minimum yet."""
         n, state = self.objective.design.n_rows, self.state
         factor, failed = lapack.dpotrf(state.information(self.shape)[0])[:2]
         if failed:

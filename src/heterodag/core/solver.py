@@ -1,12 +1,13 @@
 """Maximum likelihood of conditional Gaussians, many targets at once (step 2 of Algorithm 1).
 
-Minimises, for each target, the mean loss of a row plus a ridge and a bound on runaway rows (`free_swing`), both of
-which vanish with the number of rows. Given the coefficients `b` of the log precision, those of the mean (`a` and `m`) are
-a weighted regression with an exact solution, so the search runs over `b` alone (variable projection, Golub and Pereyra
-1973): half as many unknowns, and no crawling along the curved valley in which `a` follows `b`. The profile objective is
-still not convex (the paper's concavity is in `eta1` and `eta2` themselves, not in the coefficients of `ln(-2 eta2)`)
-and regressors can be extremely heavy-tailed, so the Newton steps are damped (Levenberg-Marquardt) and lead away from
-saddle points. The targets share every matrix product, but each has its own damping and stops on its own.
+For each target, it minimises the mean loss of a row plus a ridge and a bound on runaway rows (`free_swing`), both of
+which vanish as rows accumulate. Given the coefficients `b` of the log precision, those of the mean (`a` and `m`) are
+a weighted regression with an exact solution, so the search runs over `b` alone (variable projection, Golub and
+Pereyra 1973): half as many unknowns, and no crawling along the curved valley in which `a` follows `b`. The profile
+objective is still not convex (the paper's concavity is in `eta1` and `eta2` themselves, not in the coefficients of
+`ln(-2 eta2)`) and regressors can be extremely heavy-tailed, so the Newton steps are damped (Levenberg-Marquardt) and
+lead away from saddle points. The targets share every matrix product, but each has its own damping and stops on its
+own.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from heterodag.core.steps import damped_steps
 #: A target has converged when the predicted gain in mean log-likelihood falls below this.
 GAIN_TOLERANCE = 1e-9
 MAX_ITERATIONS = 200
-#: Mean loss of a standardised target under a constant: a start is no worse, or it is compared with that of zeros.
+#: Mean loss of a standardised target under a constant model; starts that are worse are compared with a start at zero.
 _CONSTANT = 0.5
-#: Longest step in the average log precision: beyond, on the plateau of far too small precisions, no way leads back.
+#: Longest step in the average log precision: beyond lies a plateau of far too small precisions, with no way back.
 _LONGEST_MOVE = 3.0
 _DAMPING_START, _DAMPING_LOW, _DAMPING_HIGH = 1e-1, 1e-12, 1e9
-#: A start that is behind a rival by more than this many times the gain it predicts is given up.
+#: A start is given up if it trails another start by more than this many times the gain that its next step predicts.
 _BEHIND = 20.0
-#: Least share of a mean coefficient's information that the others must leave; below, it counts as theirs.
+#: Smallest share of a mean coefficient's information that the others may leave before it counts as collinear.
 _SINGULAR = 1e-11
 #: Row terms are kept between the two passes of an evaluation if they hold at most this many numbers.
 _KEPT = 2**20
@@ -65,22 +66,22 @@ class Solution:
 
 
 def free_swing(n_rows: int) -> float:
-    """Return how far a row's log precision may stray from the average before it is held back.
+    """Return how far a row's log precision may stray from the average before it is penalised.
 
     A row of extreme leverage could otherwise be fitted exactly with a precision that grows without bound. Beyond
-    this swing the squared excess (half of it) is added to the loss; the swing widens with the logarithm of the
-    number of rows, so the penalty vanishes as data accumulate.
+    this swing, half of the squared excess is added to the loss; the swing widens with the logarithm of the number
+    of rows, so the penalty vanishes as data accumulate.
     """
     return max(float(np.log(n_rows)) - 2.0, 2.0)
 
 
 @dataclass
 class _State:
-    """Where the targets still being worked on stand; one entry of the first axis each.
+    """The current state of the targets still being worked on, one per entry of the first axis.
 
     Attributes
     ----------
-    b, c : coefficients of the log precision; of the mean, best given `b`.
+    b, c : coefficients of the log precision, and the best coefficients of the mean given `b`.
     objective : penalised mean loss.
     gradient, curvature : (k, p), (k, p, p) derivatives of the profile objective by `b`.
     mean, mixed, spread : second derivatives by `c`, by `c` and `b`, by `b`, per row and with the ridge.
@@ -102,7 +103,7 @@ class _State:
         )  # fmt: skip
 
     def put(self, where: Mask, other: _State) -> _State:
-        """Return the other state of the same targets where the mask says so, this one elsewhere."""
+        """Return `other`, a state of the same targets, where the mask is True, and this state elsewhere."""
         if where.all():
             return other
         for mine, theirs in zip(self.arrays(), other.arrays(), strict=True):
@@ -130,7 +131,7 @@ class _State:
         return out
 
 
-#: The log precision of some rows, and the weighted regression that is left; the same with the rows themselves.
+#: The log precision of some rows and the weighted regression that it leaves; then the same with the rows themselves.
 _RowTerms = tuple[Array, MeanTerms]
 _Regression = tuple[Block, Array, MeanTerms]
 
@@ -156,11 +157,11 @@ class Objective:
         self.free_spread = None if free is None else free[shape.spread].T
 
     def set_ridge(self, ridge: Array) -> None:
-        """Take another ridge (size, m)."""
+        """Replace the ridge by another one (size, m)."""
         self._mean_ridge, self._spread_ridge = ridge[self.shape.mean].T.copy(), ridge[self.shape.spread].T.copy()
 
     def __call__(self, b: Array, active: Index, observed: bool = True) -> _State:
-        """Return where the active targets stand at `b` (k, p), with observed or expected second derivatives."""
+        """Return the state of the active targets at `b` (k, p), with observed or expected second derivatives."""
         kept: list[_RowTerms] | None = [] if self.design.n_rows * len(active) <= _KEPT else None
         c, normal, inverse = self._best_mean(self._regressions(b, active, kept), active)
         k, p = b.shape
@@ -172,7 +173,7 @@ class Objective:
         return self._state(sums, b, c, normal, inverse, active)
 
     def _regressions(self, b: Array, active: Index, kept: list[_RowTerms] | None) -> Iterator[_Regression]:
-        """Yield, block by block, the weighted regressions that `b` leaves; a list remembers their terms, not the blocks."""
+        """Yield the weighted regressions that `b` leaves, block by block; their terms are reused through `kept`."""
         known = iter(tuple(kept or ()))
         for block in self.design.blocks(active):
             terms = next(known, None)
@@ -255,7 +256,7 @@ class Objective:
 
 
 def information(design: Regression, shape: Coefficients, theta: Array, ridge: Array) -> Array:
-    """Return the expected information (m, size, size) of fitted coefficients (size, m), per row and with the ridge."""
+    """Return the expected information (m, size, size) of fitted coefficients (size, m), per row, with the ridge."""
     objective = Objective(design, shape, ridge)
     state = objective(np.ascontiguousarray(theta[shape.spread].T), np.arange(theta.shape[1]), observed=False)
     return state.information(shape)
@@ -263,7 +264,7 @@ def information(design: Regression, shape: Coefficients, theta: Array, ridge: Ar
 
 @dataclass
 class _Sums:
-    """Sums over rows: twice the loss, first and second derivatives, and what holds straying rows back, if any do."""
+    """Sums over rows: twice the loss, first and second derivatives, and the bound on straying rows, if any stray."""
 
     loss: Array
     first: Array
@@ -272,7 +273,7 @@ class _Sums:
     held_square: Array | None = None
 
     def hold_back(self, block: Block, swing: Array, limit: float, places: Index) -> None:
-        """Add the bound on rows whose log precision strays too far (`free_swing`); its average does not see it."""
+        """Add the bound on rows whose log precision strays too far (`free_swing`); the average is not penalised."""
         beyond = np.abs(swing) > limit
         excess = np.where(beyond, swing - np.copysign(limit, swing), 0.0)
         self.loss += np.einsum("kn,kn->k", excess, excess)
@@ -310,7 +311,7 @@ def minimize(
     tolerance : float
         Predicted gain at which a target has converged.
     starts : int
-        How often the targets are repeated, each time with another start; starts that fall behind are given up.
+        How often the targets are repeated, each time with a different start; starts that fall behind are given up.
     """
     return Minimizer(Objective(design, shape, ridge, free), start, tolerance, starts).run(max_iterations)
 
@@ -331,12 +332,12 @@ class Minimizer:
         b = start.T.copy() if objective.free_spread is None else start.T * objective.free_spread
         with np.errstate(all="ignore"):
             self.state = objective(b, self.active)
-            if not (self.state.objective <= _CONSTANT).all():  # a start from other rows can be worse than none here
+            if not (self.state.objective <= _CONSTANT).all():  # a start found on other rows can be worse than zeros
                 plain = objective(np.zeros_like(b), self.active)
                 self.state = self.state.put(~(self.state.objective <= np.maximum(plain.objective, _CONSTANT)), plain)
 
     def run(self, max_iterations: int) -> Solution:
-        """Step until all targets have finished, or as often as is allowed."""
+        """Step until all targets have finished or `max_iterations` is reached."""
         with np.errstate(all="ignore"):
             return self._run(max_iterations)
 
@@ -358,7 +359,7 @@ class Minimizer:
         return self.result
 
     def _propose(self) -> tuple[Array, Array]:
-        """Return every active target's step and the fall that it predicts."""
+        """Return every active target's step and the fall of the objective that it predicts."""
         state = self.state
         step = damped_steps(state.curvature, state.gradient, self.damping)
         step /= np.maximum(np.abs(step[:, 0]) / _LONGEST_MOVE, 1.0)[:, None]
@@ -370,7 +371,7 @@ class Minimizer:
         return np.asarray(gain < self.tolerance)
 
     def _behind(self, gain: Array) -> Mask:
-        """Return which starts have no hope of overtaking another start of the same target."""
+        """Return which starts are too far behind another start of the same target to overtake it."""
         group, value = self.group[self.active], self.state.objective
         best = np.full(len(self.group), np.inf)
         np.minimum.at(best, self.group, self.result.objective)

@@ -1,7 +1,7 @@
-"""How much of a causal order is given away by a simple sort: by variance, or by how well the others explain a variable.
+"""How much of a causal order a simple sort gives away: by variance, or by how well the others explain a variable.
 
-A score per variable sorts a graph as well as the share of directed paths along which it rises. Every pair of ancestor and
-descendant counts once for each length of a path between them, and a tie counts one half.
+The sortability of a graph by a score per variable is the share of directed paths along which the score rises. Every
+pair of ancestor and descendant counts once for each length of a path between them, and a tie counts one half.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from heterodag.core.gaussian import Array
 from heterodag.core.graph import Adjacency
 
-#: Scores that differ by less than this share of the larger one are equal up to rounding.
+#: Scores that differ by less than this share of the larger one count as equal: the difference is rounding.
 _EQUAL = 1e-9
 
 

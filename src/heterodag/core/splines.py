@@ -1,6 +1,6 @@
 """Natural cubic splines of one column: cubic between knots at quantiles, straight lines outside them.
 
-The straight tails keep an outlier from swinging the fit; a polynomial or a free cubic end would.
+The straight tails keep an outlier from swinging the fit, as it could with a polynomial or a free cubic end.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from heterodag.core.table import location_and_scale
 
 #: The outer knots lie at this quantile and its mirror image.
 OUTER = 0.003
-#: Directions of a block below this share of its largest are rounding errors. It is far below the tolerance
-#: for whole designs: one outlier alone can make the straight tails a million times larger than what happens
-#: between the knots.
+#: Singular values of a block below this share of its largest are rounding errors. The limit is far below that for
+#: whole designs: one outlier can make the straight tails a million times larger than the curve between the knots.
 BLOCK_TOLERANCE = 1e-10
 
 
@@ -32,10 +31,10 @@ def knots(x: Array, size: int) -> Array:
 
     Notes
     -----
-    Knots are quantiles of x, denser towards both ends: the means and variances of this field often bend most
-    where few rows are, and a curve that misses its cause there is made up for by whatever is correlated with
-    it. Where ties make quantiles coincide, quantiles of the distinct values are taken; a column with no more
-    than `size` distinct values has these as its knots.
+    Knots are quantiles of x, denser towards both ends: in this field means and variances often bend most where
+    there are few rows. If a curve misses the effect of a cause there, correlated variables step in as false causes.
+    Where ties make quantiles coincide, quantiles of the distinct values are taken; a column with no more than
+    `size` distinct values has these as its knots.
     """
     levels = np.unique(x)
     if len(levels) <= size:
@@ -65,12 +64,12 @@ def spline_block(x: Array, width: int) -> Array:
 
 
 def smoothing_block(x: Array, width: int) -> tuple[Array, Array]:
-    """Return columns as `spline_block` does, each with its roughness, from the straight line to the roughest.
+    """Return columns as `spline_block` does, from the straight line to the roughest curve, and their roughness.
 
     Notes
     -----
-    The Demmler-Reinsch basis: columns are orthonormal and so are their second derivatives up to scale, so
-    that penalising the integral of the squared second derivative is a ridge with one weight per column.
+    The Demmler-Reinsch basis: columns are orthonormal, and their second derivatives are orthogonal, so that
+    penalising the integral of the squared second derivative is a ridge with one weight per column.
     Roughness is 0 for the line and 1 for the smoothest curve.
     """
     values, spline, places = _values(x, width)
@@ -94,7 +93,7 @@ def _values(x: Array, width: int) -> tuple[Array, CubicSpline | None, Array]:
 
 
 def _with_straight_tails(spline: CubicSpline, z: Array) -> Array:
-    """Evaluate a spline whose first derivative at the nearest outer knot continues it as a straight line."""
+    """Evaluate a spline that continues beyond its outer knots as a straight line with the slope found there."""
     inside = np.clip(z, spline.x[0], spline.x[-1])
     values: Array = spline(inside)
     outside = np.flatnonzero(inside != z)
@@ -109,7 +108,7 @@ def _centred_svd(values: Array) -> tuple[Array, Array, Array]:
 
 
 def _curvature_root(spline: CubicSpline, places: Array) -> Array:
-    """Return C with |C b|^2 the integral of the squared second derivative, b the values at the knots."""
+    """Return C such that |C b|^2 is the integral of the squared second derivative for knot values b."""
     gaps = np.diff(places)
     # The second derivative is piecewise linear: Simpson's rule is exact for its square.
     middles = places[:-1] + gaps / 2
@@ -124,15 +123,15 @@ class ColumnSpline:
 
     Attributes
     ----------
-    curves : the curves as one vector-valued spline of the column, or None if the column allows a line only.
+    curves : the curves as one vector-valued spline of the column, or None if the column allows only a line.
     roughness : (k,) penalty weight per basis column: 0 for the line, 1 for the smoothest curve.
 
     Notes
     -----
-    On the rows it was made from, the columns have mean 0 and mean square 1 and are uncorrelated, and so are their
-    second derivatives up to scale (Demmler and Reinsch): penalising the integral of the squared second derivative
-    is a ridge with one weight per column. Knots are quantiles, so the span and the weights do not change with the
-    unit or the sign of the column (a curve may change its sign).
+    On the rows it was made from, the columns have mean 0 and mean square 1 and are uncorrelated, and their second
+    derivatives are orthogonal (Demmler and Reinsch): penalising the integral of the squared second derivative is a
+    ridge with one weight per column. Knots are quantiles, so the span and the weights do not change with the unit or
+    the sign of the column (a curve may change its sign).
     """
 
     curves: CubicSpline | None
@@ -144,7 +143,7 @@ class ColumnSpline:
         return len(self.roughness)
 
     def __call__(self, x: Array, width: int | None = None) -> Array:
-        """Return the basis columns (k, rows) at any values of the column; only the first `width` if given."""
+        """Return the basis columns (k, rows) at values `x`; only the first `width` if given."""
         curves = self.width - 1 if width is None else min(width, self.width) - 1
         if self.curves is None or curves < 1:
             return x[None, :]
@@ -158,30 +157,30 @@ class ColumnSpline:
         return ColumnSpline(_leading(self.curves, width - 1), self.roughness[:width]) if width > 1 else LINE
 
     def combined(self, weights: Array) -> ColumnSpline:
-        """Return the basis of the line and of sums of the first curves with weights (curves, sums)."""
+        """Return the basis of the line and of weighted sums of the first curves; weights are (curves, sums)."""
         if self.curves is None or not len(weights):
             return LINE
         pieces = self.curves.c[:, :, : len(weights)] @ weights
         return ColumnSpline(CubicSpline.construct_fast(pieces, self.curves.x), np.r_[0.0, np.ones(weights.shape[1])])
 
     def in_powers(self, width: int) -> Array:
-        """Return (powers, width) weights: the first basis columns are `weights.T @ powers`, powers of the column."""
+        """Return weights (powers, width) such that the first basis columns are `weights.T @ powers(...)`."""
         if self.curves is None or width < 2:
             return np.array([[0.0], [1.0]])
         c, x = self.curves.c[:, :, : width - 1], self.curves.x
         weights = np.zeros((len(x) + 4, width))
         weights[1, 0] = 1.0
         weights[0, 1:], weights[2, 1:], weights[3, 1:] = c[3, 0], c[2, 0], c[0, 0]
-        weights[4:-2, 1:] = np.diff(c[0], axis=0)  # third derivatives jump at knots, all else is continuous
+        weights[4:-2, 1:] = np.diff(c[0], axis=0)  # only the third derivative jumps at knots
         weights[-2, 1:], weights[-1, 1:] = self.curves(x[0], 1)[: width - 1], self.curves(x[-1], 1)[: width - 1]
         return weights
 
 
 def powers(column: ColumnSpline, x: Array, width: int) -> Array:
-    """Return (powers, rows) the truncated powers that the basis of a column is made of.
+    """Return the truncated powers (powers, rows) that the basis of a column is made of.
 
-    Sums of basis columns, and sums over rows weighted by them, cost a fraction of what the basis itself costs. For products
-    of two basis columns these powers are too nearly dependent.
+    With them, sums of basis columns, and sums over rows weighted by basis columns, cost a fraction of what the basis
+    itself costs. They do not serve for products of two basis columns: they are too nearly collinear.
     """
     if column.curves is None or width < 2:
         return np.stack([np.ones_like(x), x])
@@ -207,9 +206,9 @@ def _leading(curves: CubicSpline, count: int) -> CubicSpline:
 
 
 def column_spline(x: Array, width: int) -> ColumnSpline:
-    """Return the basis of a column with mean 0 and standard deviation 1, at most `width` columns.
+    """Return the basis of a column with mean 0 and standard deviation 1, with at most `width` basis columns.
 
-    Columns with few distinct values get fewer, and at least the line.
+    If the column has few distinct values, its basis is smaller; it always has the line.
     """
     places = knots(x, width + 1)
     if len(places) <= 2:
@@ -235,7 +234,7 @@ class SplineBasis:
     Attributes
     ----------
     columns : one `ColumnSpline` per predecessor.
-    widths : how many of its basis columns a predecessor has in the design: 1 for the line only.
+    widths : how many basis columns of each predecessor are in the design; 1 is the line only.
     """
 
     columns: tuple[ColumnSpline, ...]

@@ -9,18 +9,18 @@ from heterodag.core.gaussian import Array
 
 #: Expectation of ln(e^2) for a standard normal e.
 _LOG_CHI2 = -1.2703628454614782
-#: Heavy-tailed regressors must not send the log precision of single rows out of range.
+#: Bound on a row's log precision at the start, which heavy-tailed regressors could otherwise send out of range.
 _LOG_PRECISION_LIMIT = 15.0
 
 
 def log_squares_start(design: Regression) -> Array:
-    """Return (p, m): minus a regression of the logarithms of squared least-squares residuals (Harvey 1976)."""
+    """Return (p, m): minus the coefficients of a regression of log squared least-squares residuals (Harvey 1976)."""
     k, p, n = len(design.targets), design.width, design.n_rows
     gram, moment, logs = np.zeros((k, design.n_products)), np.zeros((k, p)), np.zeros((k, p))
     for block in design.blocks():
         gram += block.weigh(np.ones((1, *block.Y.shape)))[0]
         moment += block.sums(block.Y[None])[0]
-    # A whisper of ridge: near-collinear parents are no reason to fail at a starting point.
+    # A tiny ridge, so that near-collinear parents do not make the start fail.
     inverse = np.linalg.inv(gram[:, design.symmetric] / n + 1e-8 * np.eye(p))
     slopes = np.matmul(inverse, moment[:, :, None] / n)[:, :, 0]
     for block in design.blocks():

@@ -1,7 +1,7 @@
 """One pass over a table in parts: moments, gaps, ranges, a sample of the rows, and stretches of neighbouring rows.
 
-The sample has one random row from each of many equal strata of positions, so it does not depend on how the table was cut
-into parts.
+The sample has one random row from each of many equal strata of positions, so it does not depend on how the table was
+cut into parts.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from heterodag.core.gaussian import Array, Index
 from heterodag.core.parts import Part
 from heterodag.core.table import Table, location_and_scale
 
-#: Parts that are looked at before what was seen in them is joined, so that it never fills the memory.
+#: Parts that are read before their results are joined, so that the results never fill the memory.
 _AT_ONCE = 32
-#: Runs jobs in any order and returns their results in theirs, as `runtime.work.Work.map` does.
+#: Runs jobs in any order and returns the results in the order of the jobs, as `runtime.work.Work.map` does.
 Map = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A missing or infinite value: its column, part and row there, its row in the table, and the number of such rows."""
+    """A missing or infinite value: its column, part, row in the part and the table; `rows` counts rows like it."""
 
     column: int
     part: Part
@@ -43,10 +43,10 @@ class Survey:
     n_rows : rows without missing values.
     dropped : rows with missing values.
     gap : the first missing or infinite value; None if there is none.
-    location, scale, low, high : (d,) mean, standard deviation, least and largest value of every column.
+    location, scale, low, high : (d,) mean, standard deviation, smallest and largest value of every column.
     sample : (rows, d) one random row of each stratum, in the order of the table.
-    positions : where the rows of the sample stand in the table.
-    stretches : neighbouring rows from the places that were asked for.
+    positions : where the rows of the sample are in the table.
+    stretches : neighbouring rows from the requested places.
     seen : what `look` found in all parts together.
     """
 
@@ -63,13 +63,13 @@ class Survey:
     seen: Any
 
     def table(self) -> Table:
-        """Return the sample, standardised as the whole table is."""
+        """Return the sample, standardised with the location and scale of the whole table."""
         return Table(self.sample, self.location, self.scale, None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What every part is looked at for: positions of the sample and of stretches, and what else is asked."""
+    """What to collect from every part: the positions of the sample and of stretches, and further checks."""
 
     positions: Index
     stretches: Index
@@ -95,7 +95,7 @@ class _Look:
 
 
 def stratified_rows(n: int, rows: int, rng: np.random.Generator) -> Index:
-    """Return one random position from each of `rows` stretches of equal length of n rows; all if there are no more."""
+    """Return one random position from each of `rows` equal stretches of n rows; all positions if n is no larger."""
     if rows >= n:
         return np.arange(n)
     bounds = np.arange(rows + 1) * n // rows
@@ -110,7 +110,7 @@ def survey(
     stretches: Index | None = None,
     look: Callable[[Array], Any] | None = None,
 ) -> Survey:
-    """Look at all parts once.
+    """Read all parts once.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def survey(
     stretches : (k, 2), optional
         Where stretches of neighbouring rows begin and end.
     look : callable, optional
-        Called with the rows of every part, for checks that need all of them. What it returns has a method `join`, which
-        takes what was found in the next part.
+        Called with the rows of every part, for checks that need all of them. Its result has a method `join`, which
+        adds the result of the next part.
     """
     ends = np.cumsum([part.rows for part in parts])
     n, starts = int(ends[-1]), [0, *ends[:-1].tolist()]
@@ -143,7 +143,7 @@ def survey(
 
 
 def _look(plan: _Plan, part: Part, start: int) -> _Look:
-    """Look at one part, whose first row stands at `start`."""
+    """Read one part, whose first row is row `start` of the table."""
     X = part.read()
     finite = np.isfinite(X)
     kept = np.asarray(finite.all(axis=1))
@@ -169,7 +169,7 @@ def _look(plan: _Plan, part: Part, start: int) -> _Look:
 def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]) -> Survey:
     rows = np.array([look.n_rows for look in looks], dtype=float)[:, None]
     low, high = np.min([look.low for look in looks], axis=0), np.max([look.high for look in looks], axis=0)
-    # Divided by the largest value first: squares of values near the largest number there is would overflow.
+    # Divide by the largest value first: squares of values near the largest floating-point number would overflow.
     unit = np.maximum(np.abs(low), np.abs(high))
     unit = np.where(np.isfinite(unit) & (unit > 0.0), unit, 1.0)
     mean, sd = (np.array([getattr(look, name) for look in looks]) / unit for name in ("location", "scale"))
@@ -186,7 +186,7 @@ def _joined(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]
 
 
 def _first_gap(looks: Sequence[_Look], parts: Sequence[Part], starts: Sequence[int]) -> Gap | None:
-    """Return the first infinite value, else the first missing one."""
+    """Return the first infinite value, or the first missing one if none is infinite."""
     infinite = sum(look.infinite for look in looks)
     for look, part, start in zip(looks, parts, starts, strict=True):
         if look.spot is not None and (look.spot[2] or not infinite):

@@ -15,14 +15,14 @@ import numpy as np
 
 from heterodag.core.gaussian import Array, Index
 
-#: Arrays up to this size are kept between passes; larger ones are made anew block by block.
+#: Arrays up to this size are kept between passes; larger ones are recomputed block by block.
 CACHE_BYTES = 48 * 2**20
 #: Aim for blocks whose temporaries fit a processor's cache.
 BLOCK_BYTES = 2**22
-#: A row this many standard deviations out in some column is never lost to a sample, while these fill less than a share.
+#: A sample keeps rows that are this many standard deviations out in some column, up to this share of the sample.
 FAR_OUT, _FAR_SHARE = 10.0, 0.25
 
-#: What a worker has found out about the last tables that travelled to it: a job brings its table anew every time.
+#: What a worker has computed for the last tables that were sent to it: every job brings its table again.
 _TRAVELLED: dict[str, tuple[Array | None, dict[Any, Any]]] = {}
 _MOST_TRAVELLED = 4
 
@@ -41,9 +41,9 @@ def location_and_scale(X: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of `X`, standardised on the way out; `cached` is the whole standardised table, transposed.
+    """Columns of `X`, standardised when they are taken; `cached` is the whole standardised table, transposed.
 
-    `memo` keeps what is worth finding once per table, such as the knots of its columns.
+    `memo` keeps what should be computed only once per table, such as the knots of its columns.
     """
 
     X: Array
@@ -70,7 +70,7 @@ class Table:
         return self.X.shape[0], self.X.shape[1]
 
     def take(self, columns: Sequence[int] | Index, rows: slice = slice(None)) -> Array:
-        """Return standardised columns, one in each row of the result."""
+        """Return standardised columns, one per row of the result."""
         index = np.asarray(columns, dtype=np.intp)
         if self.cached is not None:
             return self.cached[index, rows]
@@ -78,17 +78,17 @@ class Table:
         return (raw - self.location[index, None]) / self.scale[index, None]
 
     def sample(self, rows: int) -> Table:
-        """Return a table of that many rows with the scaling of the whole one; itself if it has no more."""
+        """Return a sample of that many rows, scaled as the whole table; the table itself if it has no more."""
         if self.shape[0] <= rows:
             return self
         return Table.with_scaling(self.X[self.sample_rows(rows)], self.location, self.scale)
 
     def sample_rows(self, rows: int) -> Index:
-        """Return which rows a sample of that size has; found once per table.
+        """Return the rows of a sample of that size; computed once per table.
 
-        They are evenly spread, except that those farthest out (beyond `FAR_OUT` standard deviations in some column)
-        come along first, up to a share of the sample: in heavy-tailed tables a few of them hold most of what there is to
-        know about an effect, and an even sample would lose them.
+        The rows are evenly spread, except that those farthest out (beyond `FAR_OUT` standard deviations in some
+        column) are taken first, up to a share of the sample: in heavy-tailed tables a few such rows hold most of the
+        information about an effect, and an even sample would lose them.
         """
         key = ("sample rows", rows)
         if key not in self.memo:
@@ -100,7 +100,7 @@ class Table:
         return found
 
     def _farthest(self, most: int) -> Index:
-        """Return at most that many rows that are far out in some column, the farthest."""
+        """Return the rows farthest out in some column, at most that many."""
         reach = np.empty(self.shape[0])
         for rows in row_slices(len(reach), 3 * self.shape[1]):
             reach[rows] = np.abs(self.take(range(self.shape[1]), rows)).max(axis=0)
@@ -108,11 +108,11 @@ class Table:
         return far[np.argsort(-reach[far], kind="stable")[:most]]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be found again: a table that travels to a worker should be no larger than its numbers."""
+        """Leave out what can be recomputed: a table sent to a worker should be no larger than its numbers."""
         return self.__dict__ | {"cached": None, "memo": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Standardise again if the table is small; a worker that has met the table goes on with what it found then."""
+        """Standardise again if the table is small; a worker that knows this table reuses what it has computed."""
         self.__dict__.update(state)
         if self.token not in _TRAVELLED:
             _TRAVELLED[self.token] = _standardized(self.X, self.location, self.scale), {}

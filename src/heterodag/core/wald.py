@@ -1,4 +1,4 @@
-"""Wald's test: what coefficients contribute to a fitted model, without fitting the model that lacks them."""
+"""Wald's test: what coefficients contribute to a fitted model, without fitting a model that lacks them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heterodag.core.gaussian import Array, Index
 
 
 def wald_gains(information: Array, theta: Array, groups: Sequence[Index]) -> Array:
-    """Return (models, groups): about how much the objective rises when a group of coefficients becomes zero.
+    """Return (models, groups): approximately how much the objective rises if a group of coefficients becomes zero.
 
     `information` (models, size, size) are the second derivatives at the optimum `theta` (models, size).
     """

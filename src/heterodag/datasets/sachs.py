@@ -37,7 +37,7 @@ protein, not always its measured amount, so none of them is a perfect interventi
 not measured, and is read as acting on akt; PMA and beta2cAMP were given without the stimulation (cd3/cd28) of the
 other conditions.
 """
-#: What the reagents act on, as these data are usually read.
+#: What the reagents act on, as these data are usually interpreted.
 TARGETS: dict[str, str | None] = {
     "cd3_cd28": None,
     "cd3_cd28+icam2": None,
@@ -53,7 +53,7 @@ TARGETS: dict[str, str | None] = {
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table of observations with the graph that is held to be true.
+    """A table of observations with the graph that is taken to be true.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Dataset:
     conditions : ndarray of shape (n,) of str, or None
         The experimental condition of every row, if there are several.
     targets : dict or None
-        The column that each condition acts on, None for none; for `Interventions(conditions, targets)`.
+        The column that each condition acts on, or None; for `Interventions(conditions, targets)`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Dataset:
 
     @property
     def data(self) -> pd.DataFrame:
-        """The observations as a pandas DataFrame, built on every access; with a column "condition" if there are several."""
+        """The observations as a new pandas DataFrame; with a column "condition" if there are several conditions."""
         import pandas as pd
 
         frame = pd.DataFrame(self.X, columns=self.feature_names)
@@ -105,17 +105,17 @@ def load_sachs(conditions: bool = False) -> Dataset:
     Parameters
     ----------
     conditions : bool, default=False
-        Load all nine experimental conditions, with what each acts on, instead of the observational one alone.
+        Load all nine experimental conditions, with what each acts on, instead of only the observational one.
 
     Returns
     -------
     Dataset
-        853 rows (7,466 with all conditions) and 11 columns of raw fluorescence, 17 edges; every call gives fresh arrays.
+        853 rows (7,466 with all conditions), 11 columns of raw fluorescence, 17 edges; every call returns new arrays.
 
     Notes
     -----
-    The table and the graph of the paper's section on real data, which takes subsamples of 700 rows. See
-    `description` of the result for the sources of both and for the other graphs in use.
+    The table and the graph of the paper's section on real data, which uses subsamples of 700 rows. See
+    `description` of the result for the sources of both and for other graphs in use.
 
     Examples
     --------

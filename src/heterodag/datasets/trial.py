@@ -36,7 +36,7 @@ def simulate_trial(n: int = 1000, random_state: Any = 0) -> Dataset:
     Parameters
     ----------
     n : int, default=1000
-        Number of patients, that is rows.
+        Number of patients, one per row.
     random_state : int, Generator or None, default=0
         Seed of the random numbers.
 

@@ -1,7 +1,7 @@
-"""A program of its own: one run of a gcastle method, from standard input to standard output.
+"""Run one gcastle method as a separate program, from standard input to standard output.
 
 gcastle sets up logging, seeds NumPy and torch globally and changes torch's default type when it is imported or run. In
-a process of its own it disturbs nobody, and can be ended. It imports nothing of heterodag.
+a separate process it cannot disturb the caller, and it can be killed. This file imports nothing from heterodag.
 
 In: a pickled dict with `method`, `X`, `seed`, `options`. Out: the weights or edges, (d, d), in NumPy's file format; causes
 in rows.
@@ -41,7 +41,7 @@ def golem(X: Any, seed: int, options: dict[str, Any]) -> Any:
 
 
 def grandag(X: Any, seed: int, options: dict[str, Any]) -> Any:
-    """Return the edges of GraN-DAG, which it has thresholded until they form no cycle."""
+    """Return the edges of GraN-DAG, after it has thresholded them until no cycle is left."""
     import numpy as np
     from castle.algorithms import GraNDAG
 

@@ -1,6 +1,6 @@
-"""Does the model fit the table at all? Signs that it does not, each a finding after a fit.
+"""Look for signs that the model does not fit the table; after a fit, each sign becomes a finding.
 
-The models looked at are those of the final graph: every variable given its parents.
+The models examined are those of the final graph: every variable given its parents.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def doubts(
 ) -> list[Finding]:
     """Return what speaks against the model; an empty list if nothing does.
 
-    `plausibility` is what ordering and edges went by; None if neither asked.
+    `plausibility` is the judgement of normality that ordering and edge tests used; None if neither needed one.
     """
     keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
     try:
         no_spread = _no_spread(scores, scores.fits(keys))
-    except OutOfTime:  # what was fitted while there was time does not tell
+    except OutOfTime:  # the models fitted before the time was up are too few to judge by
         no_spread = None
     found = [_not_described(scores, adjacency, labels, plausibility), no_spread, _tied(order, adjacency, labels)]
     return [finding for finding in found if finding is not None]
@@ -49,7 +49,7 @@ def doubts(
 def doubts_of_curves(
     scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], plausibility: Plausibility | None
 ) -> list[Finding]:
-    """Return what speaks against fixed models with curves; the other signs are of lines."""
+    """Return what speaks against fixed models with curves; the other signs apply only to lines."""
     finding = _not_described(scores, adjacency, labels, plausibility)
     return [] if finding is None else [finding]
 
@@ -57,7 +57,7 @@ def doubts_of_curves(
 def _not_described(
     scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], plausibility: Plausibility | None
 ) -> Finding | None:
-    """Return which variables the fixed model does not describe; if it is all of them by far, only that."""
+    """Return which variables the fixed model does not describe; if all are far from normal, return only that."""
     far = not_normal(plausibility, len(scores.targets))
     if far is not None:
         return far
@@ -79,7 +79,7 @@ def not_normal(plausibility: Plausibility | None, d: int) -> Finding | None:
 
 
 def _no_spread(scores: LocalScores, fits: Sequence[Fit]) -> Finding | None:
-    """Compare every model with the one of constant spread; the ratio is chi-square under homoscedasticity."""
+    """Test every model against its version with constant spread, by likelihood ratio (chi-square under the null)."""
     tested = [fit for fit in fits if fit.parents]
     smallest = 1.0
     for fit in tested:
@@ -104,7 +104,7 @@ def _constant_spread_loss(scores: LocalScores, fit: Fit) -> float:
 
 
 def _tied(order: OrderResult, adjacency: Adjacency, labels: Sequence[str]) -> Finding | None:
-    """Look for variables that were equally good first choices although one is a cause of the other."""
+    """Look for variables that were equally good first choices although one causes the other."""
     first = order.scores[0]
     best = np.nanmax(first)
     near = np.flatnonzero(best - np.nan_to_num(first, nan=-np.inf) <= TIE)
@@ -129,7 +129,7 @@ MOSTLY = 0.5
 def doubts_of_mechanisms(
     scores: LocalScores, adjacency: Adjacency, undecided: Adjacency | None, labels: Sequence[str]
 ) -> list[Finding]:
-    """Return what remains to be said where mechanisms compete: variables that none fits, and arrows that are open."""
+    """Return the doubts that remain when mechanisms compete: variables that no mechanism fits, and open edges."""
     finding = misfits(scores, adjacency, labels, "No mechanism fits")
     found = [] if finding is None else [finding]
     d = len(adjacency) if undecided is None else len(undecided)  # columns beyond stand for conditions
@@ -137,7 +137,7 @@ def doubts_of_mechanisms(
 
 
 def misfits(scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], verdict: str) -> Finding | None:
-    """Return which variables their models do not describe, if there are some."""
+    """Return which variables their models do not describe, or None if there are none."""
     keys = [(j, parents_of(adjacency[:, j])) for j in scores.targets]
     wrong = [labels[fit.target] for fit in scores.fits(keys) if misfit(scores, fit) * len(keys) < MISFIT_LEVEL]
     if not wrong:
@@ -151,7 +151,7 @@ def misfits(scores: LocalScores, adjacency: Adjacency, labels: Sequence[str], ve
 
 
 def open_edges(adjacency: Adjacency, undecided: Adjacency) -> list[Finding]:
-    """Return how many arrows are open, if some are."""
+    """Return how many edges are open, or nothing if none is."""
     if not undecided.any():
         return []
     loose, total = int(undecided.sum()), int(adjacency.sum())
@@ -163,10 +163,11 @@ def open_edges(adjacency: Adjacency, undecided: Adjacency) -> list[Finding]:
 
 
 def misfit(scores: LocalScores, fit: Fit) -> float:
-    """Return the p-value of the hypothesis that the residuals of a model are independent of its parents and as described.
+    """Return the p-value of the hypothesis that residuals follow the fitted noise and are independent of the parents.
 
-    The smaller of two, doubled: Kolmogorov and Smirnov's test of the residuals against the density of the noise, and
-    rank correlations of the residuals' sizes with each parent and its size.
+    It is twice the smaller of two p-values: that of the Kolmogorov-Smirnov test of the residuals against the density
+    of the noise, and the smallest, corrected for their number, of the rank correlations between the residuals or
+    their sizes and each parent or its distance from its median.
     """
     table = scores.table_of(fit.target)
     e = fit.residuals(table)
@@ -175,7 +176,7 @@ def misfit(scores: LocalScores, fit: Fit) -> float:
     for parent in fit.parents:
         x = table.take([parent])[0]
         for of in (x, np.abs(x - np.median(x))):
-            if of.min() == of.max():  # the two values of a condition are as far from their median
+            if of.min() == of.max():  # the two values of a condition can be equally far from their median
                 continue
             for left in (e, np.abs(e)):
                 smallest = min(smallest, 4.0 * len(fit.parents) * float(spearmanr(of, left).pvalue))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from heterodag.resampling.result import BootstrapResult
 
 
-#: A fitted model keeps this many rows, evenly spaced, for pictures; fewer of wide tables, so that a model stays small.
+#: A fitted model keeps at most 2,000 evenly spaced rows for pictures, fewer of a wide table, so that it stays small.
 MAX_SAMPLE, MIN_SAMPLE, SAMPLE_FLOATS = 2000, 200, 2**18
 
 
@@ -56,7 +56,7 @@ def check_graph_parameters(model: Any) -> None:
 
 
 def check_run_parameters(model: Any) -> None:
-    """Check `verbose`, `max_seconds` and, where there is one, `n_jobs`."""
+    """Check `verbose`, `max_seconds` and, if the method has it, `n_jobs`."""
     check_integer("verbose", int(model.verbose) if isinstance(model.verbose, bool) else model.verbose, low=0)
     check_max_seconds(model.max_seconds)
     check_workers(getattr(model, "n_jobs", None))
@@ -75,7 +75,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         return array, names
 
     def _look_at(self, X: Any, study: Study, data_check: str = "warn") -> None:
-        """Keep some rows, what was left out and what a check of the table finds; forget what belonged to another one."""
+        """Keep some rows, what was left out and what the table check finds; forget an earlier bootstrap."""
         self._forget_bootstrap()
         array, told = study.array[:, : study.d], study.told
         self.n_rows_ = study.n_rows
@@ -89,7 +89,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         self._check_table(X, study, data_check)
 
     def _check_table(self, X: Any, study: Study, data_check: str) -> None:
-        """Check the table; warn of what is found, and refuse where nothing can be learned, unless told otherwise."""
+        """Check the table as `data_check` says: warn of findings, refuse tables from which nothing can be learned."""
         if hasattr(self, "table_findings_"):
             del self.table_findings_
         if data_check == "ignore" or study.n_rows < FEWEST_ROWS:
@@ -154,14 +154,15 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         pandas.DataFrame
-            One row per edge: cause, effect and pvalue, and what else the method knows; see Notes.
+            One row per edge: cause, effect and pvalue, and whatever else the method knows; see Notes.
 
         Notes
         -----
-        Evidence, where the method measures it (see `HOST`): nats, the evidence for the edge, which tells edges apart
-        whose p-values are 0; direction_nats, by how many nats the best graph with the edge turned round is worse;
-        interventional_nats, how much of that is due to interventions, if there were some; open, whether the evidence
-        is too little to decide the direction. Edges of equal p-value are sorted by nats, largest first.
+        Evidence, where the method measures it (see `HOST`): nats, the evidence for the edge, which still differs
+        between edges whose p-values are all 0; direction_nats, by how many nats the best graph with the edge turned
+        round is worse; interventional_nats, how much of that is due to interventions, if there were any; open,
+        whether the evidence is too weak to decide the direction. Edges of equal p-value are sorted by nats, largest
+        first.
 
         Strength, where known: mean_effect, the average slope of the effect's mean (standard deviations of the effect
         per standard deviation of the cause, signed), with its 95 % interval mean_effect_lower, mean_effect_upper;
@@ -171,9 +172,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         95 % of the cause; and share, how much of what all causes explain (in nats) is lost without this one.
 
         After `bootstrap`: frequency and reversed_frequency, the share of resamples with the edge and with its
-        reverse. If prior knowledge requires edges: required, true for those; they were not tested, so their p-value
-        is NaN. Where the method tells them apart (see `HOST`): mean_pvalue and variance_pvalue, does the cause move
-        the mean of the effect, does it move its spread.
+        reverse. If prior knowledge requires edges: required, True for those; they were not tested, so their p-value
+        is NaN. Where the method tests mean and spread separately (see `HOST`): mean_pvalue and variance_pvalue, the
+        p-values of whether the cause moves the mean of the effect and whether it moves its spread.
 
         Examples
         --------
@@ -212,8 +213,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         networkx.DiGraph
-            The column names are the nodes. Every edge has its `pvalue`, and evidence and strength where the method
-            knows them; see `edges`.
+            The nodes are the column names. Every edge has its `pvalue`, and evidence and strength if the method knows
+            them; see `edges`.
 
         Examples
         --------
@@ -234,13 +235,13 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         return graph
 
     def to_pdag(self) -> nx.DiGraph:
-        """Return the learned graph with every edge whose direction is open in both directions.
+        """Return the learned graph as a PDAG: an open edge is there in both directions.
 
         Returns
         -------
         networkx.DiGraph
             As from `to_networkx`, and for every open edge i -> j also j -> i, both with ``open=True``; the added edge
-            has no other attributes. Where the method does not know which edges are open, no edge is added.
+            has no other attributes. If the method does not know which edges are open, no edge is added.
 
         Notes
         -----
@@ -266,8 +267,9 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def trust(self) -> Findings:
         """Return the box "Can I trust this?".
 
-        Are rows independent, are columns continuous, are there outliers, does the model fit, how sure are directions,
-        and what was left out. The same lines stand on the terminal, in the report and in graph.json.
+        It answers: are the rows independent, are the columns continuous, are there outliers, does the model fit, how
+        sure are the directions, and what was left out? The same lines appear on the terminal, in the report and in
+        graph.json.
 
         Returns
         -------
@@ -297,7 +299,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         str
-            A text that shows itself without quotes at the end of a notebook cell.
+            The text. At the end of a notebook cell it is shown without quotes.
 
         Examples
         --------
@@ -348,7 +350,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
         title : str
             The heading.
         interventions : optional
-            With `X`: what was done in its rows.
+            With `X`: which variables were set or changed in its rows, as in `HOST.fit`.
 
         Returns
         -------
@@ -372,14 +374,14 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]
     def bootstrap(self, X: Any, n_resamples: int = 100, **options: Any) -> BootstrapResult:
         """Learn the graph on resampled rows, and remember how often every edge came back.
 
-        `edges`, `trust`, the files and the report have the frequencies from then on.
+        From then on `edges`, `trust`, the files and the report include the frequencies.
 
         Parameters
         ----------
         X : table of shape (n, d)
             The data the model was fitted to.
         n_resamples : int, default=100
-            How many times.
+            How many resamples to draw.
         **options
             Further arguments of `heterodag.bootstrap`, such as `n_jobs`, `random_state` and `store`.
 

@@ -16,14 +16,14 @@ from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
 from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
 from heterodag.ordering.cam import boosted_neighbours, greedy_graph
 
-#: Columns of the spline of one predecessor, and rows that each column of the largest design needs at least.
+#: At most this many spline columns per predecessor, and at least this many rows per column of the largest design.
 MOST_COLUMNS, ROWS_PER_COLUMN = 6, 5
-#: Columns of the curves that select neighbours: rough ones are enough.
+#: Spline columns of the curves that select neighbours: rough curves are enough.
 NEIGHBOUR_COLUMNS = 4
 
 
 class CAM(OrderingEstimator):
-    """Search the order that maximises the likelihood of additive models with Gaussian noise, then prune.
+    """Search for the order that maximises the likelihood of additive models with Gaussian noise, then prune.
 
     It assumes `X_i = sum_j f_ij(X_j) + E_i` with smooth curves, at least some of them not straight lines, and
     Gaussian noise whose variance is constant but may differ between variables. The units of columns do not matter.
@@ -46,25 +46,25 @@ class CAM(OrderingEstimator):
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of edge tests that need randomness; the search has none.
+        Seed of edge tests that need randomness; the search needs none.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
     Attributes
     ----------
     unpruned_ : ndarray of shape (d, d), int8
-        The graph that the search ended with, required edges among it.
+        The graph that the search ended with, including required edges.
     order_ : ndarray of shape (d,)
-        Column indices, causes first: of the graph before pruning, the smallest index first where it (and prior
-        knowledge) leaves a choice.
+        Column indices, causes first: a causal order of `unpruned_`. Where the graph and prior knowledge leave a
+        choice, the smallest index comes first.
     layers_ : list of list of int
-        Column indices, one each.
+        One column index per layer.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edges of `unpruned_` that are not required; NaN elsewhere.
+        P-values of the edges of `unpruned_` that are not required; NaN elsewhere.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object
@@ -74,12 +74,13 @@ class CAM(OrderingEstimator):
     -----
     Buehlmann, Peters and Ernest, "CAM: causal additive models, high-dimensional order search and penalized
     regression", Annals of Statistics 2014: preliminary neighbourhood selection, greedy addition of the edge that gains
-    most, pruning by tests. Deviations: regression splines (natural cubic) with variances over degrees of freedom left
-    in place of penalised ones, so the search ends by itself when no edge gains; by default the pruning uses a covariance
-    that stays valid when variances move ("gam-classical" is the paper's). As in the paper, an edge is tested given the
-    other parents of its effect; `recover_dag(X, model.order_)` tests every pair given all earlier variables.
-    Validated here on nonlinear additive data with Gaussian noise and as many edges as columns, where it finds nearly a
-    true order and nearly the graph; in dense graphs the greedy search can take a wrong edge early.
+    most, pruning by tests. Deviations: regression splines (natural cubic) instead of penalised ones, with variances
+    divided by the residual degrees of freedom, so that the search ends by itself when no edge gains anything; by
+    default the pruning uses a covariance that stays valid when variances move ("gam-classical" is the paper's test).
+    As in the paper, an edge is tested given the other parents of its effect; `recover_dag(X, model.order_)` tests
+    every pair given all earlier variables. Validated here on nonlinear additive data with Gaussian noise and as many
+    edges as columns, where it comes close to a true order and to the graph; in dense graphs the greedy search can
+    take a wrong edge early.
 
     Examples
     --------

@@ -26,23 +26,23 @@ class DiffAN(OrderingEstimator):
     Parameters
     ----------
     leaf_removal : {"residue", "masking", "retrain", "sort"}, default="residue"
-        Once a leaf is found, "residue" takes away what it adds to the score of the others (the deciduous residue);
-        "masking" only sets its column to its mean; "retrain" trains a new model on the columns left, d times as slow;
-        "sort" removes nothing: all columns are sorted by one look.
+        Once a leaf is found, "residue" subtracts what it adds to the score of the others (the deciduous residue);
+        "masking" only sets its column to its mean; "retrain" trains a new model on the remaining columns, which takes
+        d times as long; "sort" removes nothing and orders all columns in a single round.
     hidden : int, default=64
         Units of the two hidden layers of the network.
     noise_steps : int, default=100
-        Noise levels of the diffusion.
+        Number of noise levels of the diffusion.
     votes : int, default=3
-        Noise levels at which the leaf is looked for; the majority decides.
+        Number of noise levels at which the leaf is looked for; the majority decides.
     learning_rate : float, default=0.005
-        Of Adam, at the start; it falls along a half cosine.
+        Initial learning rate of Adam; it falls along a half cosine.
     batch_size : int, default=256
         Rows per step.
     max_steps : int, default=3000
-        Most steps of training.
+        Maximum number of training steps.
     patience : int, default=1000
-        Steps without a smaller loss on the fifth of the rows held out before training ends.
+        Training ends after this many steps without a smaller loss on the held-out fifth of the rows.
     selection : str or callable, default="gam"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -56,9 +56,10 @@ class DiffAN(OrderingEstimator):
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of the network's start, the noise, the rows held out, and of edge tests that need randomness.
+        Seed of the network's initial weights, the noise, the choice of held-out rows, and edge tests that need
+        randomness.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -67,11 +68,11 @@ class DiffAN(OrderingEstimator):
     order_ : ndarray of shape (d,)
         Column indices, causes first.
     layers_ : list of list of int
-        Column indices, one each.
+        One column index per layer.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+        P-value of the edge i -> j; NaN where no test was made, as for required and forbidden edges.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object
@@ -85,12 +86,13 @@ class DiffAN(OrderingEstimator):
     Notes
     -----
     Sanchez, Liu, O'Neil and Tsaftaris, "Diffusion Models for Causal Discovery via Topological Ordering", ICLR 2023.
-    Deviations: a smaller, smooth network with a running mean of its weights; the residue is taken away by evaluating the
+    Deviations: a smaller, smooth network with a running mean of its weights; the residue is removed by evaluating the
     Hessian where it vanishes, which is exact for any number of leaves (`heterodag.ordering._diffusion.marginal_hessian`),
-    where the paper sums first-order corrections; little noise is trained on more often, and looked at alone, as noise
-    blurs the curves; variances are of at most 512 rows, the outer twentieth at either end drawn in. Validated here: the
-    residue against a density written down, the order on a random graph of four columns and 1500 rows, where it is a true
-    one. Ten columns and 500 rows are too few rows for so large a density.
+    whereas the paper sums first-order corrections; low noise levels are trained on more often, and leaves are looked
+    for only at these, because noise blurs the curves; variances are computed on at most 512 rows, with the outer
+    twentieth at either end clipped to the quantile. Validated here: the residue against a density in closed form; the
+    order on a random graph of four columns and 1500 rows, where it is a true order. For ten columns, 500 rows are too
+    few to learn the density.
 
     Examples
     --------

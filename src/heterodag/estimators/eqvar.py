@@ -25,8 +25,8 @@ class EqVar(OrderingEstimator):
     Parameters
     ----------
     direction : {"top-down", "bottom-up"}, default="top-down"
-        "top-down" places the smallest variance given the chosen columns next; "bottom-up" takes away, as the last
-        effect, the column of largest variance given all others that are left.
+        "top-down" places next the column with the smallest variance given those already placed; "bottom-up" removes,
+        as the last effect, the column with the largest variance given all other remaining columns.
     selection : str or callable, default="likelihood"
         Edge test; see `recover_dag`.
     alpha : float, default=0.001
@@ -42,7 +42,7 @@ class EqVar(OrderingEstimator):
     random_state : int, Generator or None
         Seed of edge tests that need randomness.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -51,11 +51,11 @@ class EqVar(OrderingEstimator):
     order_ : ndarray of shape (d,)
         Column indices, causes first.
     layers_ : list of list of int
-        Column indices, one each.
+        One column index per layer.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+        P-value of the edge i -> j; NaN where no test was made, as for required and forbidden edges.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object
@@ -65,7 +65,7 @@ class EqVar(OrderingEstimator):
     -----
     Chen, Drton and Wang, "On causal discovery with an equal-variance assumption", Biometrika 2019, algorithm 1
     (top-down) and section 3.2 (bottom-up), for fewer columns than rows. The graph comes from an edge test instead
-    of the paper's subset selection. Validated here against least squares written out, on 100 random tables, against
+    of the paper's subset selection. Validated here against explicit least squares on 100 random tables, against
     orders computed with other code, and on linear data with equal variances, where it finds a true order.
 
     Examples

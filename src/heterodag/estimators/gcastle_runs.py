@@ -1,4 +1,4 @@
-"""Run a method of the gcastle package in a process of its own, quietly, and end it when its time is over."""
+"""Run a method of the gcastle package quietly in a separate process, and end it when the time is up."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_gcastle(
     verbose : whether gcastle's own messages go to standard error.
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    # The task is a file: a pipe would fill before the process reads, and `communicate` forgets the rest at a timeout.
+    # The task is a file: a pipe would fill before the process reads, and `communicate` loses the rest at a timeout.
     with tempfile.TemporaryFile() as task:
         pickle.dump({"method": method, "X": X, "seed": seed, "options": options}, task)
         task.seek(0)
@@ -84,14 +84,14 @@ def _wait(process: subprocess.Popen[bytes], report: Callable[[float], None]) -> 
 
 
 def threshold_to_dag(weights: Array, threshold: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return the edges above the threshold, the smallest of them taken away until no cycle is left (GOLEM, section 4.1).
+    """Return the edges above the threshold, with the smallest dropped until no cycle is left (GOLEM, section 4.1).
 
     Parameters
     ----------
     weights : (d, d) array
         Entry [i, j] belongs to the edge i -> j.
     threshold : float
-        Weights of at most this size are no edges.
+        Weights up to this size are not edges.
     """
     sizes = np.abs(weights) * (1 - np.eye(len(weights)))
     edges = sizes > threshold

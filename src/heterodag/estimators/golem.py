@@ -19,8 +19,8 @@ class GOLEM(GraphEstimator):
     """Maximise the likelihood of a linear Gaussian model with soft penalties on edges and cycles.
 
     It assumes `X_i = sum_j b_ij X_j + E_i` with Gaussian noise, of equal variance by default. Rescaled columns break
-    that assumption. Needs the extra `baselines`; gcastle runs in a process of its own, so it prints nothing, changes no
-    global random state and no logging, and ends when the time is over.
+    that assumption. Needs the extra `baselines`. gcastle runs in a separate process, so it prints nothing, leaves the
+    global random state and the logging alone, and ends when the time is up.
 
     Parameters
     ----------
@@ -28,19 +28,19 @@ class GOLEM(GraphEstimator):
         True is GOLEM-EV. False is GOLEM-NV, which allows every variable its own noise variance and starts at
         the solution of GOLEM-EV, as its paper advises.
     l1 : float or None, default=None
-        Weight of the penalty on edges; None is the paper's: 0.02 for equal variances, 0.002 otherwise.
+        Weight of the penalty on edges; None takes the paper's: 0.02 for equal variances, 0.002 otherwise.
     dag_penalty : float, default=5.0
         Weight of the penalty on cycles.
     threshold : float, default=0.3
-        Weights of at most this size are no edges.
+        Weights up to this size are not edges.
     learning_rate : float, default=0.001
-        Of Adam.
+        Learning rate of Adam.
     max_steps : int, default=20000
         Steps of Adam.
     random_state : int, Generator or None
         Seed of gcastle; GOLEM starts at zero and draws nothing, so the result does not depend on it.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 lets gcastle print to standard error.
 
@@ -49,7 +49,7 @@ class GOLEM(GraphEstimator):
     weights_ : ndarray of shape (d, d)
         The coefficient of column i in the equation of column j, before the threshold.
     order_ : ndarray of shape (d,)
-        A causal order of the graph, the smallest index first where it leaves a choice.
+        A causal order of the graph; where the graph leaves a choice, the smallest index comes first.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     n_features_in_ : int
@@ -65,11 +65,11 @@ class GOLEM(GraphEstimator):
     Notes
     -----
     Ng, Ghassami and Zhang, "On the Role of Sparsity and DAG Constraints for Learning Linear DAGs", NeurIPS 2020. The
-    graph is made acyclic as there: weights up to the threshold are dropped, then the smallest until no cycle is
-    left. Deviations: 20,000 steps instead of 100,000; gcastle gets the triangular factor of the centred table in place
-    of the table: the likelihood depends on nothing else, and a step then costs the same for any number of rows. There
-    are no p-values: `recover_dag(X, model.order_)` tests edges. Validated here on linear data with equal variances,
-    where it finds the graph.
+    graph is made acyclic as in the paper: weights up to the threshold are dropped, then the smallest remaining ones
+    until no cycle is left. Deviations: 20,000 steps instead of 100,000; gcastle gets the triangular factor of the
+    centred table instead of the table, because the likelihood depends on nothing else, and a step then costs the same
+    for any number of rows. There are no p-values: `recover_dag(X, model.order_)` tests edges. Validated here on
+    linear data with equal variances, where it finds the graph.
 
     Examples
     --------

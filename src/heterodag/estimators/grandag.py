@@ -25,20 +25,20 @@ class GraNDAG(OrderingEstimator):
     """Fit a network to every variable given all others, penalise cycles of network paths, then prune.
 
     It assumes `X_i = f_i(causes) + E_i` with curves that are not straight lines and Gaussian noise of constant
-    variance. Columns are standardised first, so their units do not matter. Needs the extra `baselines`; gcastle runs in a
-    process of its own, so it prints nothing, changes no global random state and no logging, and ends when the time is
-    over.
+    variance. Columns are standardised first, so their units do not matter. Needs the extra `baselines`. gcastle runs
+    in a separate process, so it prints nothing, leaves the global random state and the logging alone, and ends when
+    the time is up.
 
     Parameters
     ----------
     hidden_layers, hidden : int, default=2 and 10
-        Layers of each network and units in each.
+        Number of hidden layers of each network, and units per layer.
     learning_rate : float, default=0.001
-        Of RMSprop.
+        Learning rate of RMSprop.
     batch_size : int, default=64
         Rows per step.
     max_steps : int, default=10000
-        Most steps of the augmented Lagrangian; it ends earlier when there is no cycle left.
+        Maximum number of steps of the augmented Lagrangian; it ends earlier once no cycle is left.
     selection : str or callable, default="gam"
         Edge test for the pruning; see `recover_dag`.
     alpha : float, default=0.001
@@ -48,9 +48,9 @@ class GraNDAG(OrderingEstimator):
     n_jobs : int, optional
         Parallel workers for the edge tests; the result does not depend on it.
     random_state : int, Generator or None
-        Seed of the networks, the order of the rows, and of edge tests that need randomness.
+        Seed of the networks, the order of the rows, and edge tests that need randomness.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 lets gcastle print to standard error.
 
@@ -59,13 +59,13 @@ class GraNDAG(OrderingEstimator):
     unpruned_ : ndarray of shape (d, d), int8
         The graph that the optimisation ended with.
     order_ : ndarray of shape (d,)
-        A causal order of `unpruned_`, the smallest index first where it leaves a choice.
+        A causal order of `unpruned_`; where the graph leaves a choice, the smallest index comes first.
     layers_ : list of list of int
-        Column indices, one each.
+        One column index per layer.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edges of `unpruned_`; NaN elsewhere.
+        P-values of the edges of `unpruned_`; NaN elsewhere.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object
@@ -78,12 +78,12 @@ class GraNDAG(OrderingEstimator):
 
     Notes
     -----
-    Lachapelle, Brouillard, Deleu and Lacoste-Julien, "Gradient-Based Neural DAG Learning", ICLR 2020. As there, edges
-    are taken away from the weakest average derivative on until no cycle is left, neighbours are selected first when there
-    are many columns, and the graph is pruned as in CAM: every edge is tested given the other parents ("gam-classical" is
-    the paper's test). Deviations: the columns are standardised and the rows shuffled, so that the seed decides which are
-    held out. Validated here on a curved chain of three columns with Gaussian noise,
-    which it finds exactly.
+    Lachapelle, Brouillard, Deleu and Lacoste-Julien, "Gradient-Based Neural DAG Learning", ICLR 2020. As in the
+    paper, edges are removed, those with the weakest average derivative first, until no cycle is left; neighbours are
+    selected first when there are many columns; and the graph is pruned as in CAM: every edge is tested given the
+    other parents ("gam-classical" is the paper's test). Deviations: the columns are standardised and the rows
+    shuffled, so that the seed decides which rows are held out. Validated here on a curved chain of three columns with
+    Gaussian noise, which it finds exactly.
 
     Examples
     --------

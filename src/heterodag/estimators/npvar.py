@@ -14,7 +14,7 @@ from heterodag.estimators.ordering import Ordering, OrderingEstimator, Report
 from heterodag.knowledge import PriorKnowledge, ResolvedKnowledge
 from heterodag.ordering.variance_orders import additive_log_variances, growing_order
 
-#: Columns of the spline of one predecessor, and rows that each column of the design needs at least.
+#: At most this many spline columns per predecessor, and at least this many rows per column of the design.
 MOST_COLUMNS, ROWS_PER_COLUMN = 10, 5
 
 
@@ -46,7 +46,7 @@ class NPVar(OrderingEstimator):
     random_state : int, Generator or None
         Seed of edge tests that need randomness.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -59,7 +59,7 @@ class NPVar(OrderingEstimator):
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+        P-value of the edge i -> j; NaN where no test was made, as for required and forbidden edges.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object
@@ -68,10 +68,10 @@ class NPVar(OrderingEstimator):
     Notes
     -----
     Gao, Ding and Aragam, "A polynomial-time algorithm for learning nonparametric causal graphs", NeurIPS 2020,
-    algorithm 1. Deviations: regression splines (natural cubic, up to 10 columns per predecessor, fewer while all
-    together exceed a fifth of the rows) with a sum of squares divided by the degrees of freedom left, in place of
-    penalised splines; the same rows for the regression and its variance. Validated here on nonlinear data with equal
-    variances, where it finds a true order, and against least squares written out.
+    algorithm 1. Deviations: regression splines (natural cubic, up to 10 columns per predecessor, fewer if all
+    together would exceed a fifth of the rows) instead of penalised splines, with the sum of squares divided by the
+    residual degrees of freedom; the same rows for the regression and its variance. Validated here on nonlinear data
+    with equal variances, where it finds a true order, and against explicit least squares.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class NPVar(OrderingEstimator):
 
 
 def spline_design(X: Array) -> Callable[[list[int]], Array]:
-    """Return a function from columns to the spline columns of all of them, narrower the more there are."""
+    """Return a function that makes the spline columns of several columns; the more columns, the fewer for each."""
     made: dict[tuple[int, int], Array] = {}
 
     def design(columns: list[int]) -> Array:

@@ -1,4 +1,4 @@
-"""What all methods that first find a causal order share: parameters, checks, and the way from order to graph."""
+"""Base class of the methods that first find a causal order: parameters, checks, and the way from order to graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.runtime.work import Work
 
-#: Called with the share of work done; it raises `TimeLimitError` when the time is over.
+#: Called with the share of work done; it raises `TimeLimitError` when the time is up.
 Report = Callable[[float], None]
 
 
@@ -111,7 +111,7 @@ class OrderingEstimator(GraphEstimator):
         with remembered_warnings() as said, bar as tick, Work(self.n_jobs, self.max_seconds, tick, name) as work:
             array, names = self._read(X)
             knowledge = resolved(self.prior_knowledge, names, array.shape[1])
-            # A stream of its own: the edge tests spawn theirs from the seed itself, as in HOST.
+            # A separate random stream: the edge tests spawn theirs from the seed itself, as in HOST.
             rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2**31)))
             with work.part(0.0, 0.5), single_threaded():
                 found = self._find_order(array, rng, work.tick, knowledge)

@@ -1,4 +1,4 @@
-"""A fitted model for people: the box "Can I trust this?", a summary, and a view for notebooks."""
+"""Show a fitted model: the box "Can I trust this?", and a view for notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heterodag.checks.trust import DIRECTIONS, FIT, LEFT_OUT, QUIET, trust_box
 from heterodag.estimators.assumptions import open_edges
 from heterodag.ordering.directions import OPEN_BELOW
 
-#: An arrow that comes back in fewer resamples than this share is named in the box.
+#: An arrow that comes back in less than this share of the resamples is named in the box.
 STABLE = 0.8
 
 _STYLE = """<style>
@@ -24,7 +24,7 @@ _STYLE = """<style>
 
 
 def model_trust(model: Any) -> Findings:
-    """Return what was checked of a fitted model, one line per question, worst severity first in the title."""
+    """Return what was checked in a fitted model, one finding per line; the title gives the overall verdict."""
     table = getattr(model, "table_findings_", ())
     found = [item for item in table if item.severity != "green" or item.topic not in QUIET]
     found += [*getattr(model, "fit_findings_", ()), *_unknown(model), *_resampled(model)]
@@ -40,19 +40,19 @@ def model_trust(model: Any) -> Findings:
         if model._order_settings().scores.parametrization == "mlp":  # networks are judged as a whole
             clean[FIT] = "Not all residuals are far from normal; single variables were not checked."
     if hasattr(model, "open_"):
-        if not any(item.check == "open" for item in found):  # fits of fixed models do not warn of them
+        if not any(item.check == "open" for item in found):  # fits of fixed models do not warn of open edges
             found += open_edges(model.adjacency_, model.open_)
         edges = int(np.count_nonzero(model.adjacency_))
         clean[DIRECTIONS] = (
             f"All {edges} arrows have at least {OPEN_BELOW:g} nats of evidence for their direction."
             if edges
-            else "There is no arrow to be sure of."
+            else "There are no arrows."
         )
     return trust_box(found, clean)
 
 
 def _unknown(model: Any) -> list[Finding]:
-    """Return what a method cannot tell about its own result."""
+    """Return what a method does not check in its own result."""
     found = []
     if not hasattr(model, "fit_findings_"):
         found.append(Finding(
@@ -83,7 +83,7 @@ def _resampled(model: Any) -> list[Finding]:
 
 
 def model_html(model: Any) -> str:
-    """Return a fitted model as HTML for notebooks: graph, order and trust; of large graphs only the last two."""
+    """Return a fitted model as HTML for notebooks: graph, order and trust; large graphs are not drawn."""
     from heterodag.io.exports import graph_result
     from heterodag.report.drawing import draw_graph
     from heterodag.report.html import MAX_DRAWN_EDGES, MAX_DRAWN_NODES

@@ -1,4 +1,4 @@
-"""What experimental conditions act on, as a table."""
+"""The table of what experimental conditions act on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def target_table(scores: LocalScores, graph: DAGResult, study: Study) -> pd.DataFrame:
     """Return what every condition acts on: one row per condition and variable that it may act on.
 
-    The evidence is the fall of the variable's loss between the models without and with the condition, given its parents.
+    The evidence is how much the condition reduces the variable's loss, given the variable's parents.
     """
     import pandas as pd
 

@@ -37,20 +37,20 @@ class VarSort(OrderingEstimator):
     random_state : int, Generator or None
         Seed of edge tests that need randomness.
     max_seconds : float, optional
-        Time limit; beyond it `fit` raises `TimeLimitError`.
+        Time limit in seconds; beyond it `fit` raises `TimeLimitError`.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
     Attributes
     ----------
     order_ : ndarray of shape (d,)
-        Column indices, causes first; equal variances by index.
+        Column indices, causes first; columns of equal variance in the order of the table.
     layers_ : list of list of int
-        Column indices, one each.
+        One column index per layer.
     adjacency_ : ndarray of shape (d, d), int8
         `adjacency_[i, j] == 1` means column i -> column j.
     pvalues_ : ndarray of shape (d, d)
-        Of the edge i -> j; NaN where no test was made (required and forbidden edges among them).
+        P-value of the edge i -> j; NaN where no test was made, as for required and forbidden edges.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (d,), object

@@ -1,4 +1,4 @@
-"""The paper's evaluation, and benchmarks of your own, as cells that are run once and stored as rows."""
+"""The paper's evaluation and your own benchmarks, as cells that are run once and stored as rows."""
 
 from heterodag.experiments.benchmark import BenchmarkResult, benchmark
 

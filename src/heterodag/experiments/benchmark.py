@@ -1,4 +1,4 @@
-"""A benchmark of your own: your methods or ours, on your tables or simulated ones, with the same runner and store."""
+"""Run your own benchmark: your methods or ours, on your tables or simulated ones, with the same runner and store."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class BenchmarkResult:
     Attributes
     ----------
     rows : pandas.DataFrame
-        One row per data set and method: settings, `status` ("done", "timeout" or "error") with a `message`, seconds, and the
-        measures: `order_divergence`, and of the method's own graph (`own_`) and of every edge test asked for (`lcit_`, ...)
-        `shd`, `f1`, `auc`, `edges`.
+        One row per data set and method: settings, `status` ("done", "timeout" or "error") with a `message`, seconds,
+        and the measures: `order_divergence`, and `shd`, `f1`, `auc` and `edges`, each for the method's own graph
+        (`own_`) and for every edge test in `tests` (`lcit_`, ...).
 
     Examples
     --------
@@ -124,31 +124,31 @@ def benchmark(
     retry: bool = False,
     verbose: int = 0,
 ) -> BenchmarkResult:
-    """Run methods on data sets whose graph is known, and measure how near they come.
+    """Run methods on data sets whose graph is known, and measure how close they come.
 
     Parameters
     ----------
     methods : mapping from names to estimators, or sequence of names
-        An estimator or its class: anything with `fit(X)` that sets `adjacency_`, causes in rows; `order_` and
-        `pvalues_` are measured if they are there, and `random_state` is set if it is a parameter. A name of a method
-        of the paper's evaluation ("HOST", "HOST-paper", "NPVar", ...) stands for that method.
+        An estimator or its class: anything with `fit(X)` that sets `adjacency_`, causes in rows. `order_` and
+        `pvalues_` are measured if the estimator sets them, and `random_state` is set if it is a parameter. The name
+        of a method of the paper's evaluation ("HOST", "HOST-paper", "NPVar", ...) stands for that method.
     data : sequence of mappings, or mapping from names to tables
-        Settings of `heterodag.simulate` (`n`, `d`, and if need be `graph`, `degree`, `mechanism`, `version`), simulated
-        `repeats` times each. Or `{name: (X, truth)}` with tables of your own and their true graphs; a list of such
-        pairs under one name counts as repeats.
+        Settings of `heterodag.simulate` (`n`, `d`, and optionally `graph`, `degree`, `mechanism`, `version`),
+        simulated `repeats` times each. Or `{name: (X, truth)}` with your own tables and their true graphs; a list of
+        such pairs under one name counts as repeats.
     repeats : int, default=5
-        Simulated data sets of each kind.
+        Number of simulated data sets of each kind.
     tests : sequence of str, default=()
-        Edge tests that every order is also given to, so that orders are compared with the same edges; see
+        Edge tests that are also applied to every order, so that orders are compared with the same edge test; see
         `recover_dag`.
     out : path, optional
-        Folder for `rows.jsonl`: a benchmark that was stopped goes on from there. None keeps nothing.
+        Folder for `rows.jsonl`, from which a benchmark that was stopped continues. None keeps nothing.
     max_seconds : float, optional
         Time limit of a method on a data set; beyond it the row says "timeout".
     n_jobs, backend, scheduler : int, {"local", "dask"}, str
-        How many run side by side (-1: all cores), on this machine or on a dask cluster.
+        How many cells run in parallel (-1: all cores), on this machine or on a dask cluster.
     retry : bool, default=False
-        Run again what ended with an error or at the time limit.
+        Run again the cells that ended with an error or at the time limit.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -159,9 +159,10 @@ def benchmark(
 
     Notes
     -----
-    Every seed is derived from the name of the data set and the method: all methods see the same tables, and adding
-    one changes nobody else's results. A stored row belongs to the class (its code included), its settings, the table
-    and its graph, and the version of this package: rows of another version are run again, with a warning.
+    Every seed is derived from the names of the data set and the method: all methods see the same tables, and adding a
+    method does not change the results of the others. A stored row belongs to the class (including its code), its
+    settings, the table and its graph, and the version of this package: rows of another version are run again, with a
+    warning.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def _listed(name: str, value: Any) -> list[Any]:
 
 
 def _methods(methods: Any) -> list[tuple[str, Any, str]]:
-    """Return name, estimator and digest of every method; registered ones have no estimator of their own."""
+    """Return name, estimator and digest of every method; for registered methods the estimator is None."""
     given = dict(methods) if isinstance(methods, Mapping) else {name: name for name in _listed("methods", methods)}
     if not given:
         raise ParameterError("methods", "name at least one method", methods)
@@ -267,7 +268,7 @@ def _simulated(settings: Any, repeats: int) -> list[DataSet]:
 
 
 def _check_sendable(tasks: list[CellTask]) -> None:
-    """Refuse, before any work, estimators that cannot be sent to another process."""
+    """Refuse estimators that cannot be sent to another process, before any work is done."""
     import cloudpickle
 
     for task in {task.cell.method: task for task in tasks}.values():

@@ -1,4 +1,4 @@
-"""The paper's ten figures and its table, by name: which cells each needs, at which scale, and what it shows."""
+"""List the paper's ten figures and its table by name: which cells each needs, at which scale, and what it shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heterodag.experiments.cells import Cell, DataSet
 
 SPARSE = ("ER-1", "ER-2", "SF-1", "SF-2")
 DENSE = ("ER-4", "SF-4")
-#: The paper's methods; HOST twice, as the paper describes it and as it is here.
+#: The paper's methods; HOST twice, as the paper describes it and as implemented here.
 PAPER = ("VarSort", "EqVar", "NPVar", "HOST-paper", "HOST", "DiffAN")
 NONLINEAR = ("VarSort", "EqVar", "NPVar", "HOST-spline", "DiffAN", "HOST-mlp")
 SLOW = ("HOST-paper", "HOST", "CAM", "GOLEM", "GraN-DAG")
@@ -48,7 +48,7 @@ SCALES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A row of panels: a column of the rows, in words, and which way is better."""
+    """A measure, drawn as a row of panels: a column of the stored rows, its title, and which way is better."""
 
     column: str
     title: str
@@ -56,11 +56,11 @@ class Measure:
 
     @property
     def of_edges(self) -> bool:
-        """Whether it depends on the edge test, not on the order alone."""
+        """Whether the measure depends on the edge test, not on the order alone."""
         return "TEST" in self.column
 
     def of(self, test: str) -> str:
-        """Return the column for an edge test; measures of the order have the same for all."""
+        """Return the column for an edge test; measures of the order have the same column for all tests."""
         return self.column.replace("TEST", test)
 
 
@@ -81,13 +81,13 @@ class Experiment:
 
     Attributes
     ----------
-    name : on the command line.
-    title, setting : what it shows, and on which data, in a line each.
-    data : from a scale to the data sets.
+    name : its name on the command line.
+    title, setting : what it shows, and on which data, in one line each.
+    data : function from a scale to the data sets.
     methods : names of methods.
     measures : rows of panels, or columns of the table.
     test : the edge test behind the measures of graphs, for methods that make an order.
-    axis : "n" or "d" along the horizontal axis of lines, "n and d" for both, "" for bars, "table" for a table alone.
+    axis : "n" or "d" on the horizontal axis of lines, "n and d" for both, "" for bars, "table" for a table alone.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Experiment:
     axis: str
 
     def cells(self, scale: str = "full", methods: Iterable[str] | None = None) -> list[Cell]:
-        """Return the cells at a scale, of all methods or of those named."""
+        """Return the cells at a scale, for all methods or for those named."""
         sizes = SCALES[check_choice("scale", scale, SCALES)]
         chosen = [name for name in self.methods if methods is None or name in set(methods)]
         return [Cell(data, name, budget=sizes.budget) for data, name in product(list(self.data(sizes)), chosen)]

@@ -1,4 +1,4 @@
-"""One piece of an experiment: a data set and a method. Its name says all that decides the result, seeds included."""
+"""Cells, the units of an experiment: a data set and a method. The name states all that decides the result."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from heterodag._version import __version__
 
-#: Edge tests that every order is given to, the cheap ones first: what is finished before a time limit is kept.
+#: Edge tests applied to every order, the cheap ones first: what is finished before a time limit is kept.
 TESTS = ("gam-classical", "lcit")
-#: Seeds below this were used while the methods were made.
+#: Seeds below this were used while the methods were developed.
 FIRST_SEED = 10_000
 
 
@@ -25,7 +25,7 @@ class DataSet:
 
     Attributes
     ----------
-    source : "simulated", "sachs" (a subsample of the real data) or "table" (a user's own).
+    source : "simulated", "sachs" (a subsample of the real data) or "table" (a user's own table).
     n, d : rows and columns.
     repeat : which of several data sets of the same kind.
     graph : of simulated data, such as "ER-2"; of a user's table, its name.
@@ -44,25 +44,25 @@ class DataSet:
 
     @property
     def name(self) -> str:
-        """All of it as one line; no two data sets share it."""
+        """All settings as one line; no two data sets share it."""
         parts = [self.source, self.version, self.mechanism, self.graph, self.digest]
         sizes = [f"d={self.d}", f"n={self.n}", f"repeat={self.repeat}"]
         return "/".join([part for part in parts if part] + sizes)
 
     @property
     def seed(self) -> int:
-        """Of the simulation or subsampling: the same for all methods, which so see the same table."""
+        """The seed of the simulation or subsampling: the same for all methods, so that they see the same table."""
         return seed_of(self.name)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A data set, a method, and the edge tests that the method's order is given to.
+    """A data set, a method, and the edge tests that are applied to the method's order.
 
     Attributes
     ----------
     data : the data set.
-    method : a name of `methods.METHODS`, or the user's name of an own one.
+    method : a name in `methods.METHODS`, or the name a user gave to his or her own method.
     tests : names of edge tests; see `heterodag.recover_dag`.
     budget : "full", or "small" for a run that only shows that everything works.
     digest : of a user's method: its class and settings. No seed depends on it.
@@ -76,17 +76,17 @@ class Cell:
 
     @property
     def method_name(self) -> str:
-        """The method on this data set, whatever its code and whatever is tested afterwards."""
+        """The method on this data set, whatever its code and whichever edge tests follow."""
         return f"{self.data.name}/{self.method}" + ("" if self.budget == "full" else f"/{self.budget}")
 
     @property
     def name(self) -> str:
-        """All of it as one line; no two cells share it."""
+        """All settings as one line; no two cells share it."""
         return "/".join(part for part in (self.method_name, self.digest, "+".join(self.tests) or "order") if part)
 
     @property
     def seed(self) -> int:
-        """Of the method's own randomness."""
+        """The seed of the method's own randomness."""
         return seed_of(self.method_name)
 
     def test_seed(self, test: str) -> int:

@@ -1,4 +1,4 @@
-"""How long a cell takes, roughly, on one core: to run cheap cells first, and to tell how long a run will take."""
+"""Guess how long a cell takes on one core, to run cheap cells first and to say how long a run will take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from heterodag.experiments.cells import Cell
 
-#: seconds = first * (n / 500)^second * (d / 10)^third, read off measured rows.
+#: seconds = first * (n / 500)^second * (d / 10)^third, read from measured rows.
 ORDER_SECONDS = {
     "VarSort": (0.01, 0.2, 0.2),
     "EqVar": (0.02, 0.3, 1.0),
@@ -26,7 +26,7 @@ TEST_SECONDS = {
     "likelihood": (0.3, 0.8, 2.0),
     "lcit": (0.7, 0.4, 2.0),
 }
-#: Of a cell with a small budget, and of a method or test that is not listed.
+#: Seconds of a cell with a small budget, and the three numbers of a method or test that is not listed.
 SMALL, UNKNOWN = 0.5, (1.0, 1.0, 1.0)
 SMALL_SECONDS = {"HOST-mlp": 6.0, "GOLEM": 8.0, "GraN-DAG": 8.0}
 
@@ -41,13 +41,13 @@ def expected_seconds(cell: Cell) -> float:
 
 
 def total_seconds(cells: Iterable[Cell], max_seconds: float | None = None) -> float:
-    """Return a guess for different cells, one after the other, none longer than the time limit."""
+    """Return a guess at the seconds that different cells take one after another, none longer than the time limit."""
     limit = float("inf") if max_seconds is None else max_seconds
     return sum(min(expected_seconds(cell), limit) for cell in {cell.name: cell for cell in cells}.values())
 
 
 def in_words(seconds: float) -> str:
-    """Return a rough length of time for people."""
+    """Return a rough duration in words."""
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}" if seconds < 10 * size else f"{seconds / size:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""From a data set's description to its table and true graph."""
+"""Make the table and the true graph of a described data set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heterodag.simulation import simulate
 
 
 def load_data(data: DataSet) -> tuple[Array, Adjacency]:
-    """Simulate, or draw a subsample of the real data: the table and the graph behind it."""
+    """Return the table and the graph behind it: simulated, or a subsample of the real data."""
     if data.source == "sachs":
         sachs = load_sachs()
         rows = np.random.default_rng(data.seed).choice(len(sachs.X), data.n, replace=False)

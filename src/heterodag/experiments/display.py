@@ -1,4 +1,4 @@
-"""The progress bar over cells: how many, which are running, how long still. On a terminal only."""
+"""The progress bar over cells, on a terminal only: how many are done, which are running, how long it will take."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 2
 
 @dataclass(frozen=True)
 class Progress:
-    """What a display is told.
+    """The callbacks of a display.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ class Progress:
 
 @contextmanager
 def cell_progress(tasks: Sequence[CellTask], wanted: bool, before: int = 0) -> Iterator[Progress]:
-    """Yield what `run_tasks` tells about its cells; it moves a bar, or does nothing without a terminal.
+    """Yield the callbacks for `run_tasks`; they move a bar, or do nothing without a terminal.
 
-    The bar is measured in the expected time of the cells still to be run, not in cells: the cheap ones come first. The words
-    beside it count all cells, also the `before` ones that an earlier run has done, and say so.
+    The bar measures the expected time of the cells still to be run, not their number, because the cheap ones come
+    first. The words beside it count all cells, including the `before` cells that an earlier run has done, and say so.
     """
     if not wanted or not tasks or not sys.stderr.isatty():
         yield Progress()
@@ -66,7 +66,7 @@ def counted(done: int, cells: int, before: int) -> str:
 
 
 class _Board:
-    """Which cells are running; told by several threads."""
+    """Which cells are running; several threads report to it."""
 
     def __init__(self) -> None:
         self._lock, self._running, self._done = threading.Lock(), dict[str, str](), 0

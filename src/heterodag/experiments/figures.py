@@ -1,4 +1,4 @@
-"""The figures of the paper's evaluation: a column of panels per graph type, a row per measure, 95 % intervals."""
+"""Draw the figures of the paper's evaluation: one column of panels per graph type, one row per measure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLACK, GREY = "#000000", "#BFBFBF"
 
 
 def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
-    """Draw an experiment from its summary, and from nothing else.
+    """Draw an experiment from its summary alone.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
     Returns
     -------
     Figure or None
-        None when there is nothing to draw. Every line and bar has its series' label.
+        None if there is nothing to draw. Every line and bar has the label of its series.
     """
     if experiment.axis == "table" or summary.empty:
         return None
@@ -60,14 +60,14 @@ def draw(summary: pd.DataFrame, experiment: Experiment) -> Figure | None:
             ax.set_axisbelow(True)
     for row, measure in zip(panels, measures, strict=True):
         if row[0].get_yscale() == "linear":
-            # The panels of a row share their axis: only once all are drawn is its upper end known.
+            # The panels of a row share their axis, so its upper end is known only once all are drawn.
             row[0].set_ylim(bottom=0, top=_top(summary[summary["measure"] == measure]))
     _legend(figure, panels)
     return figure
 
 
 def _top(lines: pd.DataFrame) -> float | None:
-    """Return where the axis ends if intervals of `FEW` runs are so wide that they would flatten the rest, or None."""
+    """Return the end of the axis if intervals from `FEW` runs would otherwise flatten the rest, or None."""
     high = float(lines.loc[lines["runs"] > FEW, "high"].max())
     end = 1.05 * max(float(lines["mean"].max()), high if high == high else 0.0)
     return end if float(lines["high"].max()) > end > 0.0 else None

@@ -1,4 +1,4 @@
-"""How the time to find an order grows: means over all graph types, and exponents of n and d."""
+"""Summarise how the time to find an order grows: means over all graph types, and exponents of n and d."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def runtime_summary(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame:
-    """Return the lines of the runtime figure: like `summarise`, over all graph types, with the axis each is for.
+    """Return the lines of the runtime figure: like `summarise`, over all graph types, with the axis each belongs to.
 
-    The axes are the rows n, at the number of columns that most sizes share, and the columns d at the shared n.
+    The axes are the rows n, at the number of columns that most sizes share, and the columns d, at the shared n.
     """
     import pandas as pd
 
@@ -37,13 +37,13 @@ def runtime_summary(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame
 
 
 def _most_shared(rows: list[Row], axis: str, fixed: str) -> Any:
-    """Return the value of `fixed` at which most values of `axis` were tried, the smallest of several."""
+    """Return the value of `fixed` at which most values of `axis` were tried; the smallest if there are several."""
     values = sorted({row[fixed] for row in rows})
     return max(values, key=lambda value: len({row[axis] for row in rows if row[fixed] == value}), default=None)
 
 
 def growth_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return, per method and axis, the exponent of the mean time: of all sizes, and of the upper half alone.
+    """Return, per method and axis, the exponent of the mean time: over all sizes, and over the upper half alone.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The methods of the paper's evaluation, by name: how each is made, and how it is named in tables and figures."""
+"""List the methods of the paper's evaluation by name: how each is made, and its label in tables and figures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Method:
 
     Attributes
     ----------
-    name : in cells and on the command line.
-    label : in tables and figures.
-    make : from a budget ("full" or "small") to the estimator.
-    own_edges : whether it brings a way of its own from the order to the edges; else it only makes an order.
-    in_process : whether it runs in the process that calls it (gcastle's methods start another).
+    name : the name in cells and on the command line.
+    label : the name in tables and figures.
+    make : function from a budget ("full" or "small") to the estimator.
+    own_edges : whether the method also decides the edges; otherwise it only makes an order.
+    in_process : whether it runs in the process that calls it (gcastle's methods start another one).
     """
 
     name: str
@@ -69,7 +69,7 @@ METHODS = {
 
 
 def get_method(name: str) -> Method:
-    """Return a method by its name, in capitals or not; raise `ParameterError` with all names otherwise."""
+    """Return a method by its name, in upper or lower case; raise `ParameterError` with all names if there is none."""
     found = {method.name.lower(): method for method in METHODS.values()}.get(str(name).lower())
     if found is None:
         raise ParameterError("methods", f"be among {', '.join(METHODS)}", name)

@@ -1,4 +1,4 @@
-"""The files of an experiment, made from its rows: NAME.csv, NAME.md and, for figures, NAME.svg and NAME.png."""
+"""Write the files of an experiment from its rows: NAME.csv, NAME.md and, for figures, NAME.svg and NAME.png."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESOLUTION = 110
 
 
 def summary_of(experiment: Experiment, rows: Sequence[Row]) -> pd.DataFrame:
-    """Return the summary that the experiment's table and figure are made of."""
+    """Return the summary from which the experiment's table and figure are made."""
     return runtime_summary(rows, experiment) if experiment.axis == "n and d" else summarise(rows, experiment)
 
 
@@ -53,7 +53,7 @@ def write_outputs(
     folder : Path
         Where the files go.
     pictures : Path, optional
-        Where the pictures go, if elsewhere.
+        Where the pictures go, if not to `folder`.
     """
     summary = summary_of(experiment, rows)
     numbers = as_csv(summary)
@@ -67,18 +67,18 @@ def write_outputs(
 
 
 def made_by(rows: Sequence[Row]) -> str:
-    """Return which versions of the package made the rows, as far as these say so."""
+    """Return which versions of the package made the rows, as far as the rows say so."""
     found = versions(rows)
     return f"\nRows made by heterodag {', '.join(found)}.\n" if found else ""
 
 
 def as_csv(summary: pd.DataFrame) -> str:
-    """Return a summary as CSV, with fewer digits than machines differ in."""
+    """Return a summary as CSV, with few enough digits to be the same on every machine."""
     return summary.to_csv(index=False, lineterminator="\n", float_format="%.6g")
 
 
 def source_note(numbers: str) -> str:
-    """Return what a picture says about the numbers it was drawn from."""
+    """Return the note in a picture about the numbers it was drawn from."""
     return f"Drawn from numbers with SHA-256 {hashlib.sha256(numbers.encode()).hexdigest()}"
 
 

@@ -1,4 +1,4 @@
-"""Processes that run cells and are ended, with all they started, when a cell's time is over."""
+"""Processes that run cells and are killed, with everything they started, when a cell's time is up."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from typing import Any
 from heterodag.experiments.run_cell import CellTask, Row
 from heterodag.experiments.worker import LENGTH_BYTES
 
-#: Seconds that a process may take to start.
+#: How many seconds a process may take to start.
 START = 300.0
-#: A cell whose process was killed from outside is run once more before that becomes its result.
+#: A cell whose process was killed from outside is run once more before this counts as its result.
 ATTEMPTS = 2
-#: One thread a cell: cells run side by side, and their times are compared.
+#: One thread per cell: cells run in parallel, and their times are compared.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -50,11 +50,11 @@ class CellProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it can run another cell."""
+        """Whether the process can run another cell."""
         return self._process.poll() is None
 
     def run(self, task: CellTask, max_seconds: float | None) -> Row:
-        """Run a cell and return its row; a process that ends or takes too long makes a row too."""
+        """Run a cell and return its row, also if the process ends early or takes too long."""
         row: Row = {}
         step = ""  # what is running; nothing until the process has started
         try:
@@ -79,24 +79,24 @@ class CellProcess:
             return row | {"status": "killed", "message": self.kill(), "seconds": None}
 
     def kill(self) -> str:
-        """End the process and all that it has started; return how it ended."""
+        """Kill the process and everything it has started; return how it ended."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (AttributeError, ProcessLookupError, PermissionError):  # Windows has no groups
             self._process.kill()
         self._process.wait()
-        with self._ending:  # a pool that stops and the thread that runs the cell may both come here
+        with self._ending:  # a pool that stops and the thread that runs the cell may both get here
             if self._errors.closed:
                 return ""
             said = self._last_words()
             self._errors.close()
             if self._process.stdin is not None:
-                with suppress(OSError):  # what was not sent yet
+                with suppress(OSError):  # part of the task may not have been sent
                     self._process.stdin.close()
             return said
 
     def _send(self, task: CellTask) -> None:
-        # It takes along classes that were defined in a script or a notebook.
+        # cloudpickle also sends classes that were defined in a script or a notebook.
         import cloudpickle
 
         content, stream = cloudpickle.dumps(task), self._process.stdin
@@ -105,7 +105,7 @@ class CellProcess:
         try:
             stream.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
             stream.flush()
-        except ValueError:  # closed meanwhile: the process was ended
+        except ValueError:  # closed in the meantime: the process was killed
             raise EOFError from None
 
     def _read(self) -> None:
@@ -130,7 +130,7 @@ class CellProcess:
 
 
 class ProcessPool:
-    """As many processes as are asked for at the same time, kept for further cells."""
+    """As many processes as are needed at the same time, kept for further cells."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

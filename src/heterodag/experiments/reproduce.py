@@ -1,4 +1,4 @@
-"""Run named experiments of the paper: their cells, in a store that all of them share."""
+"""Run named experiments of the paper: their cells, with a store that all experiments share."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Outcome:
     Attributes
     ----------
     cells : all cells of the experiments.
-    new : rows computed now; the others were there.
-    broken : lines of the store that held no row.
-    rows : the rows of all cells that are there.
+    new : rows computed now; the others were stored before.
+    broken : number of lines of the store that held no row.
+    rows : all stored rows of these cells.
     """
 
     cells: list[Cell]
@@ -32,7 +32,7 @@ class Outcome:
     rows: list[Row]
 
     def count(self, status: str) -> int:
-        """Return how many cells ended so: "done", "timeout" or "error"."""
+        """Return how many cells ended with this status: "done", "timeout" or "error"."""
         return sum(row["status"] == status for row in self.rows)
 
 
@@ -52,7 +52,7 @@ def run_experiments(
     experiments : sequence of Experiment
         From `catalogue.get_experiments`.
     folder : Path
-        Holds `rows.jsonl`, or will.
+        The folder that holds `rows.jsonl`, or will hold it.
     settings : RunSettings
         Time limit, number of processes, backend.
     scale : {"smoke", "quick", "full"}
@@ -60,7 +60,7 @@ def run_experiments(
     methods : iterable of str, optional
         Only these.
     show_progress : bool
-        A bar over the cells, on a terminal.
+        Show a progress bar over the cells, on a terminal.
     """
     store = RowStore(folder)
     names = None if methods is None else set(methods)

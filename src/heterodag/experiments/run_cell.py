@@ -22,7 +22,7 @@ from heterodag.independence.registry import get_selection
 from heterodag.metrics import evaluate, order_divergence
 
 Row = dict[str, Any]
-#: Called with the columns that are known by now, and with what comes next.
+#: Called with the columns that are known so far, and with the name of the next step.
 Report = Callable[[Row, str], None]
 #: Training steps of LCIT when the budget is small.
 SMALL_STEPS = 40
@@ -30,7 +30,7 @@ SMALL_STEPS = 40
 
 @dataclass(frozen=True)
 class CellTask:
-    """A cell with what its name does not hold: a user's own estimator, or a user's own table and graph."""
+    """A cell with what its name does not contain: a user's own estimator, or a user's own table and graph."""
 
     cell: Cell
     estimator: Any = None
@@ -38,7 +38,7 @@ class CellTask:
 
 
 def run_cell(task: CellTask, report: Report) -> None:
-    """Compute the columns of a cell's row, and report them as they come.
+    """Compute the columns of a cell's row, and report them as they become known.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def run_cell(task: CellTask, report: Report) -> None:
 
 @dataclass
 class TimedSelection:
-    """An edge test that notes when it was called: the time before is that of the order."""
+    """An edge test that records when it was called: the time before that is the time of the order."""
 
     selection: Any
     first: Array | None = None
@@ -80,7 +80,7 @@ class TimedSelection:
 
 
 def no_edges(problem: EdgeProblem) -> EdgeTests:
-    """Test nothing: for methods that end with an order."""
+    """Test nothing, for methods that end with an order."""
     return EdgeTests(untested(problem.X.shape[1]))
 
 
@@ -88,12 +88,12 @@ no_edges.batched = True  # type: ignore[attr-defined]
 
 
 def now() -> Array:
-    """Return the clock, and the processor time of this process and of those it started."""
+    """Return the wall-clock time, and the processor time of this process and of those it started."""
     return np.array([time.perf_counter(), time.process_time() + sum(os.times()[2:4])])
 
 
 def _fit(task: CellTask, X: Any, truth: Adjacency, report: Report) -> tuple[Any, Row]:
-    """Fit the method; return its order, None if it has none, and its columns."""
+    """Fit the method; return its order, or None if it has none, and its columns of the row."""
     cell = task.cell
     method = METHODS[cell.method] if task.estimator is None else None
     model = task.estimator if method is None else method.make(cell.budget)

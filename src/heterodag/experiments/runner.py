@@ -1,4 +1,4 @@
-"""Run the cells that a store does not hold yet, side by side, on this machine or on a cluster."""
+"""Run the cells that a store does not hold yet, in parallel, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class RunSettings:
 
     Attributes
     ----------
-    max_seconds : time limit of a cell; None sets none.
-    n_jobs : cells that run side by side, as joblib counts; -1 for all cores, or for all that a cluster has.
+    max_seconds : time limit of a cell in seconds; None for no limit.
+    n_jobs : number of cells that run in parallel, as joblib counts; -1 for all cores, or all workers of a cluster.
     backend : "local" or "dask".
     scheduler : address of the dask scheduler, such as "tcp://10.0.0.1:8786".
-    retry : run cells again that ended with an error or at a time limit.
+    retry : whether cells that ended with an error or at a time limit are run again.
     """
 
     max_seconds: float | None = None
@@ -64,25 +64,25 @@ def run_tasks(
     show: bool = False,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Run the tasks whose cells the store does not hold, cheap ones first if the caller sorted them so.
+    """Run the tasks whose cells the store does not hold, in the order given.
 
     Parameters
     ----------
     tasks : sequence of CellTask
-        All that is wanted; what is stored already is not run again.
+        All tasks that are wanted; those stored already are not run again.
     store : RowStore
         Every row is written to it as soon as its cell has finished.
     settings : RunSettings
         Time limit, number of processes, backend.
     show : bool
-        A bar over the cells, on a terminal.
+        Show a progress bar over the cells, on a terminal.
     progress : Progress, optional
-        Told, in place of the bar, about every cell that begins and ends.
+        Called instead of the bar when a cell begins and ends.
 
     Returns
     -------
     list of dict
-        The new rows, in the order in which they came.
+        The new rows, in the order in which the cells finished.
     """
     by_name = {task.cell.name: task for task in tasks}
     missing = store.missing((task.cell for task in tasks), settings.max_seconds, settings.retry)
@@ -108,15 +108,15 @@ def _outcomes(tasks: list[CellTask], settings: RunSettings, started: Callable[[C
             client = stack.enter_context(_connect(str(settings.scheduler)))
             stack.enter_context(parallel_config(backend="dask", client=client))
         else:
-            # Every cell has a process of its own already: threads are enough to watch them.
+            # Every cell already has its own process: threads are enough to watch them.
             pool = ProcessPool()
             run = pool.run
             stack.callback(pool.stop)
             stack.enter_context(parallel_config(backend="threading"))
-        # joblib warns of what an interrupt cancels; the message at the end says it better.
+        # joblib warns of tasks that an interrupt cancels; the message at the end says it better.
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
-        # One task at a time to every worker: which cells are running is then known, and a long one holds up no other.
+        # One task at a time per worker: then it is known which cells are running, and a long one delays no other.
         parallel = Parallel(
             n_jobs=settings.n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
         )

@@ -1,4 +1,4 @@
-"""The lines of a figure: which column of which method's rows, under which name, and how it looks."""
+"""The lines of a figure: which column of which method's rows each shows, its label and its style."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEST_LABELS = {"lcit": "LCIT", "gam-classical": "GAM", "gam": "robust GAM", "lik
 
 @dataclass(frozen=True)
 class Style:
-    """One look for a method in all figures; marker, dashes and hatching tell them apart in grey."""
+    """The style of a method in all figures; marker, dashes and hatching tell methods apart in greyscale."""
 
     color: str
     marker: str
@@ -34,7 +34,7 @@ STYLES = {
     "GOLEM": Style("#8C6D31", "<", ":", "oo"),
     "GraN-DAG": Style("#882255", ">", "--", "**"),
 }
-#: Our order with the paper's edge test: the same colour, thin, hollow.
+#: Our order with the paper's edge test: the same colour, but thin and hollow.
 SECOND = Style("#D55E00", "o", "--", "||", 1.2)
 
 
@@ -56,7 +56,7 @@ class Series:
 def series_of(experiment: Experiment, measure: Measure) -> list[Series]:
     """Return the lines of a measure: every method once; ours also with the edge test of the others.
 
-    Measures of the order alone do not depend on the edges: there is one line a method.
+    Measures of the order alone do not depend on the edges, so each method has one line.
     """
     lines = []
     for name in experiment.methods:

@@ -1,8 +1,8 @@
-"""The rows of an experiment on disk: one JSON object per line, added as cells finish, read again to go on.
+"""Store the rows of an experiment on disk: one JSON object per line, added as cells finish, to continue a run from.
 
-Every row says which version of heterodag made it, in its column `heterodag`. A user's benchmark counts only rows of the
-version that runs: the others stay in the file and are run again. The reproduction of the paper counts rows of all versions,
-since they are hours of work, and says which versions made what it shows.
+Every row says in its column `heterodag` which version of heterodag made it. A user's benchmark counts only rows of
+the running version: the others stay in the file, and their cells are run again. The reproduction of the paper counts
+rows of all versions, because they take hours to compute, and says which versions made them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heterodag.experiments.run_cell import Row
 from heterodag.runtime.jsonlines import append_object, read_objects
 
 FILE = "rows.jsonl"
-#: Later in this list counts more, when a cell has several rows.
+#: If a cell has several rows, the one whose status comes later in this list counts.
 STATUSES = ("error", "timeout", "done")
 
 
@@ -34,7 +34,8 @@ class RowStore:
     Attributes
     ----------
     broken : int
-        Lines that held no row when the store was opened: what a killed process leaves. Their cells count as missing.
+        Number of lines that held no row when the store was opened, as a killed process leaves them. Their cells count
+        as missing.
     """
 
     def __init__(self, folder: str | Path, version: str | None = None) -> None:
@@ -56,18 +57,18 @@ class RowStore:
                 self._outdated[row["cell"]] = row
 
     def outdated(self, cells: Iterable[Cell]) -> list[Row]:
-        """Return the rows of these cells that only another version has made."""
+        """Return the rows of these cells for which only another version has a row."""
         names = {cell.name for cell in cells}
         return [row for name, row in self._outdated.items() if name in names and name not in self._rows]
 
     def _keep(self, row: Row) -> None:
-        """Keep one row per cell: the one that got furthest, the newest of those."""
+        """Keep one row per cell: the one that got furthest, and the newest if there are several."""
         old = self._rows.get(row["cell"])
         if old is None or STATUSES.index(row["status"]) >= STATUSES.index(old["status"]):
             self._rows[row["cell"]] = row
 
     def prepare(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -82,7 +83,7 @@ class RowStore:
     def missing(self, cells: Iterable[Cell], max_seconds: float | None = None, retry: bool = False) -> list[Cell]:
         """Return the cells still to be run, each once.
 
-        A cell that was stopped by a time limit is missing when there is more time now; with `retry`, also every cell
+        A cell that was stopped by a time limit is missing if the limit is longer now; with `retry`, so is every cell
         that ended with an error or at a time limit.
         """
         wanted = {cell.name: cell for cell in cells}
@@ -96,7 +97,7 @@ class RowStore:
         return not retry and not longer
 
     def rows(self, cells: Iterable[Cell] | None = None) -> list[Row]:
-        """Return all rows, or those of the cells given that are there, in the order of the cells."""
+        """Return all rows, or the stored rows of the given cells, in the order of the cells."""
         if cells is None:
             return list(self._rows.values())
         return [self._rows[name] for name in {cell.name: None for cell in cells} if name in self._rows]

@@ -1,4 +1,4 @@
-"""From rows to a summary: means with 95 % intervals, and how many cells are behind them."""
+"""Summarise rows: means with 95 % intervals, and how many cells are behind them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEVEL = 0.95
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float, float]:
-    """Return mean, standard error, and the ends of the 95 % t interval; NaN where one value cannot tell."""
+    """Return mean, standard error, and the ends of the 95 % t interval; NaN where there are too few values."""
     from scipy.stats import t
 
     sample = np.asarray(values, dtype=np.float64)
@@ -39,15 +39,15 @@ def summarise(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame:
     Parameters
     ----------
     rows : iterable of dict
-        Rows of the experiment's cells; those of other methods are passed over.
+        Rows of the experiment's cells; those of other methods are ignored.
     experiment : Experiment
-        Says which columns of the rows count.
+        Decides which columns of the rows count.
 
     Returns
     -------
     DataFrame
         measure, graph, n, d, method, edges, label; runs (cells with a value), timeouts, errors; mean, error (standard
-        error), low and high (95 % t interval). A cell that a time limit ended counts with what was finished by then.
+        error), low and high (95 % t interval). A cell that hit the time limit counts with what was finished by then.
     """
     import pandas as pd
 
@@ -65,7 +65,7 @@ def summarise(rows: Iterable[Row], experiment: Experiment) -> pd.DataFrame:
 
 
 def versions(rows: Iterable[Row]) -> list[str]:
-    """Return the versions of heterodag that made the rows, as far as these say so."""
+    """Return the versions of heterodag that made the rows, as far as the rows say so."""
     return sorted({str(row["heterodag"]) for row in rows if row.get("heterodag")})
 
 

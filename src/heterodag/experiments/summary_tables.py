@@ -28,7 +28,7 @@ def markdown(header: list[str], lines: list[list[str]]) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with a few digits, or nothing for NaN."""
+    """Return a number with a few digits, or an empty text for NaN."""
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
@@ -44,7 +44,7 @@ def mean_and_interval(line: Any) -> str:
 
 
 def summary_tables(summary: pd.DataFrame, experiment: Experiment) -> str:
-    """Return one table per measure and graph type: a line a method, a column a size."""
+    """Return one table per measure and graph type, with a line per method and a column per size."""
     parts = []
     axis = experiment.axis if experiment.axis in ("n", "d") else ""
     for measure in dict.fromkeys(summary["measure"]):
@@ -85,7 +85,7 @@ def growth_markdown(growth: pd.DataFrame) -> str:
 
 
 def sachs_markdown(summary: pd.DataFrame) -> str:
-    """Return the table of the real data: mean and standard error, beside the paper's where it has the method."""
+    """Return the table of the real data: mean and standard error, next to the paper's if it has the method."""
     measures = list(dict.fromkeys(summary["measure"]))
     header = ["method", "runs"]
     for measure, printed in zip_longest(measures, PAPER_SACHS["HOST-paper"]):

@@ -1,7 +1,8 @@
-"""A program of its own that runs cells, one after another, and can be ended in the middle of one.
+"""A separate program that runs cells one after another and can be killed in the middle of one.
 
-In, on standard input: tasks, each pickled after its length in eight bytes. Out, on standard output: JSON lines with
-columns of the row as they come, ended by one with the status. It ends when its parent is gone.
+It reads tasks from standard input, each pickled and preceded by its length in eight bytes. It writes JSON lines to
+standard output: columns of the row as they become known, then one line with the status. It ends when its parent is
+gone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO
 from heterodag.experiments.methods import METHODS
 from heterodag.experiments.run_cell import CellTask, run_cell
 
-#: Seconds between two looks at whether the parent is still there.
+#: Seconds between two checks whether the parent is still there.
 WATCH = 0.5
 LENGTH_BYTES = 8
 
@@ -49,7 +50,7 @@ def _serve(task: CellTask, out: BinaryIO, warm: set[str]) -> None:
 
 
 def _warm_up(task: CellTask, warm: set[str]) -> None:
-    """Let a method load what it needs, so that the first time that is measured is like the others."""
+    """Let a method load what it needs, so that the first measured time is like the others."""
     import numpy as np
 
     name = task.cell.method

@@ -1,7 +1,7 @@
 """Single changes of a graph, what each of them gains, and the few changes that would help most.
 
-A change adds an edge, drops one or turns one round. Only the models of its effect, and of its cause if the edge turns,
-differ between the two graphs, so what a change gains is the fall of one or two local scores.
+A change adds an edge, drops one or turns one round. Only the model of the effect, and that of the cause if the edge
+is turned, differ between the two graphs, so the gain of a change is the decrease of one or two local scores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from heterodag.scores.parent_choice import entry_gain
 #: At most this many changes are proposed: beyond that, the graph as a whole is in question.
 MOST_CHANGES = 5
 #: A change must lower the priced score by this many nats to be proposed. `python benchmarks/graph_checks.py tune` (seeds 0
-#: to 11) shows the trade: with 5, more superfluous edges stay and hardly fewer right graphs get a change proposed.
+#: to 11) shows the trade-off: with 5, more superfluous edges stay, and changes are proposed for hardly fewer right
+#: graphs.
 LEAST_GAIN = 3.0
 _EDGES = {"add": 1, "drop": -1, "turn": 0}
 
@@ -53,7 +54,7 @@ class Change:
 
     @property
     def least_gain(self) -> float:
-        """By how many nats it must lower the priced score to count; a direction with less than 9 nats is open."""
+        """By how many nats the change must lower the priced score to count; below 9 nats a direction is open."""
         return OPEN_BELOW if self.kind == "turn" else LEAST_GAIN
 
 
@@ -72,7 +73,8 @@ def single_changes(adjacency: Adjacency) -> list[Change]:
 def evidence(graph: GraphScores, adjacency: Adjacency, changes: Sequence[Change]) -> dict[Change, float]:
     """Return by how many nats each change lowers the losses, without any price for edges.
 
-    An edge whose score test promises next to nothing is not fitted: its evidence is that of the score test.
+    If the score test promises next to nothing for an edge, no model is fitted: the evidence is that of the score
+    test.
     """
     scores, own = graph.scores, graph.keys(adjacency)
     scores.prepare_gains(own, Effort.FINAL, whole=True)

@@ -56,10 +56,10 @@ from heterodag.scores.make import AUTO
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Edges and changes are judged on at most this many rows, the most that HOST learns directions from.
+#: Edges and changes are judged on at most this many rows, the most from which HOST learns directions.
 ROWS = MECHANISM_LEVELS[-1]
-#: Shuffles and residuals are judged on at most this many: shuffles need hundreds of models, and with more rows residuals
-#: show deviations too small to matter.
+#: Shuffles and residuals are judged on at most this many rows: shuffles need hundreds of models, and with more rows
+#: residuals show deviations too small to matter.
 FEW_ROWS = LEVELS[0]
 
 
@@ -79,10 +79,10 @@ def check_graph(
     random_state: Any = None,
     verbose: int = 0,
 ) -> GraphCheck:
-    """Check a graph against a table: which edges are needed, which are missing, is it better than chance, what would help.
+    """Check a graph against a table: needed and missing edges, comparison with chance, and changes that would help.
 
-    Every variable is modelled given its parents in the graph, with the mechanisms that compete in `HOST`. The truth is not
-    needed: the graph makes claims about the table, and these are tested.
+    Every variable is modelled given its parents in the graph, with the mechanisms that compete in `HOST`. The true
+    graph is not needed: the graph makes claims about the table, and these are tested.
 
     Parameters
     ----------
@@ -103,16 +103,17 @@ def check_graph(
         Level of the tests. Each question (edges, missing edges, variables, pairs of residuals) is corrected for its
         number of tests by Holm's method.
     n_shuffles : int, default=199
-        Graphs with shuffled names to compare with; 0 leaves this out. With few variables, when there are no more
-        shuffles than that, every shuffle is made once.
+        Number of graphs with shuffled names to compare with; 0 leaves this out. If the variables are so few that
+        there are no more shuffles than that, every shuffle is made once.
     others : {"refuse", "drop", "keep"}, default="refuse"
-        Columns that the graph does not name: an error that names them, left out, or kept as variables without edges.
-        Edge lists cannot name variables without edges, so their other columns are kept unless dropped.
+        What to do with columns that the graph does not name: raise an error that names them, leave them out, or keep
+        them as variables without edges. Edge lists cannot name variables without edges, so for them other columns are
+        kept unless `others="drop"`.
     missing : {"refuse", "drop"}, default="refuse"
         What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
     max_seconds : float, optional
-        Time limit. The learned graph gets half of it; the shuffles are left out if the time is over before their end.
-        `TimeLimitError` if the rest does not finish.
+        Time limit in seconds. Learning a graph gets half of it; the shuffles are left out if there is no time to
+        finish them. If the rest does not finish, `TimeLimitError` is raised.
     n_jobs : int, optional
         Parallel workers, as joblib understands it; the result does not depend on it.
     random_state : int, Generator or None
@@ -167,7 +168,7 @@ def check_graph(
 
 
 def _of_the_table(study: Study) -> list[Finding]:
-    """Return what is wrong with the table itself: it may make every answer about the graph meaningless."""
+    """Return what is wrong with the table itself, which may make every answer about the graph meaningless."""
     told: dict[str, Any] = {} if study.told is None else {"groups": study.told.condition, "fixed": study.told.fixed}
     if len(study.array) < FEWEST_ROWS:
         return []
@@ -175,7 +176,7 @@ def _of_the_table(study: Study) -> list[Finding]:
 
 
 def _learn(X: Any, interventions: Any, **settings: Any) -> Adjacency | None:
-    """Return the graph that HOST learns, without its warnings; None if the time is over before it has one."""
+    """Return the graph that HOST learns, without its warnings; None if the time is up before it has one."""
     with warnings.catch_warnings(), suppress(TimeLimitError):
         warnings.simplefilter("ignore")
         return np.asarray(HOST(data_check="ignore", **settings).fit(X, interventions=interventions).adjacency_)
@@ -185,7 +186,7 @@ def _learn(X: Any, interventions: Any, **settings: Any) -> Adjacency | None:
 def _tables(
     study: Study, scores: LocalScores, adjacency: Adjacency, other: Adjacency | None, alpha: float
 ) -> dict[str, pd.DataFrame]:
-    """Answer all questions but that about chance, a table each."""
+    """Answer every question except the one about chance, with one table each."""
     labels, graphs = study.labels[: study.d], {THIS: adjacency}
     if other is not None:
         graphs[LEARNED] = other
@@ -212,9 +213,10 @@ def _tables(
 def _shuffles(
     study: Study, scores: LocalScores, adjacency: Adjacency, most: int, seed: np.random.SeedSequence
 ) -> Shuffles | None:
-    """Compare with shuffled names; None if that is not wanted or the time is over.
+    """Compare with shuffled names; None if that is not wanted or the time is up.
 
-    The models are those of the first choice, fitted anew: nothing may favour the graph that was looked at before.
+    The models are fitted anew, without natural curves that the graph under test may have asked for: nothing may
+    favour it.
     """
     if most == 0:
         return None
@@ -227,7 +229,7 @@ def _shuffles(
 def _check_parameters(
     learn: Any, alpha: Any, n_shuffles: Any, others: Any, missing: Any, max_seconds: Any, n_jobs: Any, verbose: Any
 ) -> float | None:
-    """Check everything but graph and table; return the time limit."""
+    """Check every parameter except graph and table; return the time limit."""
     if not isinstance(learn, bool | np.bool_):
         raise ParameterError("learn", "be True or False", learn)
     check_number("alpha", alpha, low=0.0, high=1.0, open_low=True)

@@ -14,12 +14,12 @@ from heterodag.scores.local import LocalScores, parents_of
 
 @dataclass(frozen=True, eq=False)
 class GraphScores:
-    """What graphs over the variables of a study cost.
+    """Scores of graphs over the variables of a study.
 
     Attributes
     ----------
     scores : local scores of the variables and of the columns that stand for conditions.
-    contexts : for every variable the columns of conditions that are parents of it in every graph.
+    contexts : for every variable, the columns of conditions that are its parents in every graph.
     """
 
     scores: LocalScores
@@ -39,7 +39,7 @@ class GraphScores:
         return cls(scores, tuple(acting))
 
     def on(self, scores: LocalScores) -> GraphScores:
-        """Return the scores of graphs by other local scores of the same columns, such as those of fewer rows."""
+        """Return the same with other local scores of the same columns, such as those of fewer rows."""
         return replace(self, scores=scores)
 
     @property
@@ -49,15 +49,15 @@ class GraphScores:
 
     @property
     def price(self) -> float:
-        """What an edge must gain (nats): the price that HOST pays when it compares orders."""
+        """What an edge must gain (nats): the penalty per edge with which HOST compares orders."""
         return parent_penalty(self.scores.n_rows, self.d)
 
     def key(self, adjacency: Adjacency, target: int) -> Key:
-        """Return the name of the model of a variable given its parents in a graph."""
+        """Return the key of the model of a variable given its parents in a graph."""
         return target, (*parents_of(adjacency[:, target]), *self.contexts[target])
 
     def keys(self, adjacency: Adjacency) -> list[Key]:
-        """Return the models of all variables in a graph."""
+        """Return the keys of the models of all variables in a graph."""
         return [self.key(adjacency, j) for j in range(self.d)]
 
     def totals(self, graphs: Iterable[Adjacency], effort: Effort = Effort.FINAL) -> list[float]:

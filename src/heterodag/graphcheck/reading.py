@@ -1,4 +1,4 @@
-"""The graph to be checked: from a matrix, a frame, networkx, a file or a fitted model, matched with the table by name."""
+"""Read the graph to be checked (matrix, frame, networkx graph, file or fitted model) and match it with the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 5
 def match_graph(graph: Any, X: Any, others: str, argument: str = "graph") -> tuple[Adjacency, Any]:
     """Return the graph as a matrix over the columns of the table, and the table without columns that are left out.
 
-    `argument` is how messages call it: "graph" or "learned".
+    `argument` is what messages call the graph: "graph" or "learned".
     """
     what = "The graph" if argument == "graph" else f"The {argument} graph"
     names = _column_names(X)
@@ -56,12 +56,12 @@ def _column_names(X: Any) -> list[str] | None:
     try:
         frame = nw.from_native(X, eager_only=True, strict=False)
     except nw.exceptions.DuplicateError:
-        return read_data(X)[1]  # which says what is wrong
+        return read_data(X)[1]  # raises an error that says what is wrong
     return [str(name) for name in frame.columns] if isinstance(frame, nw.DataFrame) else None
 
 
 def _named(graph: Any, labels: list[str], argument: str) -> tuple[Adjacency, list[str], bool]:
-    """Return a graph as a matrix, the names of its variables, and whether it names all that it is about."""
+    """Return a graph as a matrix, the names of its variables, and whether these are all variables it is about."""
     if isinstance(graph, str | Path):
         whole = not is_edge_list(graph)
         frame = read_graph(graph).adjacency

@@ -1,7 +1,7 @@
-"""What the models of a graph leave over: whether it is well described, and independent between variables.
+"""Test whether the residuals of a graph's models follow the fitted noise and are independent of each other.
 
 In a causal graph without hidden common causes the noise of different variables is independent. Residuals that depend on
-each other tell of a missing edge, an arrow the wrong way round, or a common cause outside the table.
+each other point to a missing edge, an arrow the wrong way round, or a common cause outside the table.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from heterodag.scores.fit import Effort
 
 
 def misfits(graph: GraphScores, adjacency: Adjacency) -> Array:
-    """Return (d,) p-values of the hypothesis that residuals are independent of the parents and as described."""
+    """Return (d,) p-values of the hypothesis that residuals follow the fitted noise, independent of the parents."""
     return np.array([misfit(graph.scores, fit) for fit in graph.scores.fits(graph.keys(adjacency), Effort.FINAL)])
 
 
 def dependences(graph: GraphScores, adjacency: Adjacency) -> Array:
-    """Return (d, d) p-values of the hypothesis that the residuals of two variables are independent; NaN below the diagonal.
+    """Return (d, d) p-values of the hypothesis that the residuals of two variables are independent.
 
-    The smallest of four rank correlations, of the residuals and of their sizes, times four. Rows in which either
-    variable was set do not count.
+    Each is four times the smallest p-value of the four rank correlations between the residuals or their sizes; NaN on
+    and below the diagonal. Rows in which either variable was set do not count.
     """
     E, pvalues = _residuals(graph, adjacency), np.full((graph.d, graph.d), np.nan)
     for i, j in combinations(range(graph.d), 2):

@@ -35,15 +35,15 @@ class GraphCheck:
     edges : pandas.DataFrame
         The least needed edge first: cause, effect, nats (loss without the edge), pvalue, adjusted (Holm), needed ("yes",
         "weak" or "no"), turned_nats (by how much the graph with this arrow turned is better; negative if it is worse, NaN
-        if it has a cycle), direction ("as drawn", "open", "turned", "not needed" where dropping helps more than turning,
-        or "not tested") and, if another graph was compared, learned ("same", "turned" or "absent" there).
+        if it has a cycle), direction ("as drawn", "open", "turned", "not needed" if dropping the edge helps more than
+        turning it, or "not tested") and, if there is a learned graph, learned ("same", "turned" or "absent" there).
     missing : pandas.DataFrame
         The pairs without an edge, strongest evidence first: cause, effect (the better direction), nats (gain with the
         edge), pvalue, adjusted, missing (bool), other_nats (of the other direction; NaN if that has a cycle).
     variables : pandas.DataFrame
-        One row per variable: its parents and mechanism, misfit_pvalue (are the residuals independent of the causes and as
-        described?), adjusted, described (bool), closest (the variable whose residuals depend most on its own) and
-        closest_pvalue.
+        One row per variable: its parents and mechanism, misfit_pvalue (do the residuals follow the fitted noise, and
+        are they independent of the causes?), adjusted, described (bool), closest (the variable whose residuals depend
+        most on its own) and closest_pvalue.
     pairs : pandas.DataFrame
         Pairs of residuals: first, second, pvalue, adjusted, dependent (bool).
     scores : pandas.DataFrame
@@ -51,8 +51,8 @@ class GraphCheck:
     pvalue : float
         Share of graphs with shuffled names that explain the table at least as well; NaN if none were made.
     changes : pandas.DataFrame
-        At most five changes that would help most, each after those above it: change ("add", "drop" or "turn"), cause,
-        effect, nats (by how much the score falls), nats_so_far.
+        The changes that would help most, at most five, each made after those above it: change ("add", "drop" or
+        "turn"), cause, effect, nats (by how much the score falls), nats_so_far.
     alpha : float
         Level of the tests.
 
@@ -93,7 +93,7 @@ class GraphCheck:
         Returns
         -------
         pandas.DataFrame of shape (d, d)
-            With the names on rows and columns.
+            The adjacency matrix, with the names on rows and columns.
 
         Examples
         --------
@@ -194,7 +194,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: NaN and infinite numbers are None."""
+    """Return a value that JSON can hold: NaN and infinite numbers become None."""
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

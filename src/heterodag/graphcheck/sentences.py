@@ -1,4 +1,4 @@
-"""What the tables of a check say, as findings: one for each question, green if nothing speaks against the graph."""
+"""Turn the tables of a check into findings: one per question, green if nothing speaks against the graph."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "What the table says about the graph"
-#: Up to the first p-value (or the smallest possible one) a graph is better than chance; beyond the second it may as well be
-#: chance.
+#: With a p-value up to the first number (or the smallest possible p-value) a graph is better than chance; beyond the
+#: second it may as well be chance.
 BETTER, CHANCE = 0.01, 0.05
-#: If p-values cannot get below this, a single other graph that is as good takes p beyond CHANCE: too few to call it red.
+#: If p-values cannot get below this, a single other graph that is as good takes p beyond CHANCE: not enough for red.
 COARSE = CHANCE / 2
-#: A graph should explain the first share of what the learned graph does; below the second it is red, as are more than half
-#: of the variables not described. Conventions, not chosen by measurement; docs/check-graph.md shows what they lead to.
+#: A graph should explain the first share of what the learned graph explains; below the second share the finding is
+#: red. It is also red if more than half of the variables are not described. These are conventions, not chosen by
+#: measurement; docs/check-graph.md shows what they lead to.
 MOST, HALF = 0.9, 0.5
 _SHOWN = 3
 
@@ -42,7 +43,7 @@ def _edges(edges: pd.DataFrame) -> Finding | None:
     total, weak = len(edges), edges[edges["needed"] == "weak"]
     idle = edges[
         (edges["needed"] == "no") & (edges["direction"] != "turned")
-    ]  # a turned edge is needed, the other way
+    ]  # a turned edge is needed, the other way round
     if not total:
         return None
     if len(idle):
@@ -181,7 +182,7 @@ def _chance(shuffles: Shuffles | None, asked: bool) -> Finding | None:
 
 
 def _too_few(shuffles: Shuffles, worse: str) -> Finding:
-    """Return what to say where p-values cannot get small: nothing against the graph unless other graphs are better."""
+    """Return the finding when p-values cannot get small: nothing against the graph unless other graphs are better."""
     return Finding(
         "green" if shuffles.pvalue <= shuffles.surely_smallest else "amber", "chance", "shuffles",
         "There are too few clearly different graphs to tell whether this one is better than chance: "

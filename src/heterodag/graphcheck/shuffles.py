@@ -1,8 +1,8 @@
-"""Is a graph better than chance? The same drawing with its names shuffled is scored again and again.
+"""Test whether a graph is better than chance, by scoring the same graph with shuffled names again and again.
 
-If the names stand at random in the drawing, all shuffles are as likely as the graph itself, and the share of them that
-score at least as well is an exact p-value (a permutation test). A shuffle can return the very same graph (a graph without
-edges does so always), or one that implies the same independences, which some tables cannot tell from it. Both limit how
+If the names were placed at random, all shuffles are as likely as the graph itself, and the share of them that score
+at least as well is an exact p-value (a permutation test). A shuffle can return the very same graph (a graph without
+edges always does), or one that implies the same independences, which some tables cannot tell from it. Both limit how
 small the p-value can get, and with few variables they are a large share of all shuffles.
 """
 
@@ -24,7 +24,7 @@ from heterodag.scores.fit import Effort
 
 @dataclass(frozen=True, eq=False)
 class Shuffles:
-    """The scores of a graph and of shuffled ones on the same rows.
+    """The scores of a graph and of its shuffles on the same rows.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Shuffles:
     scores : scores of the shuffled graphs.
     same : how many shuffles gave back the same graph.
     alike : how many gave back a graph with the same independences (Markov-equivalent), the same graph included.
-    every : whether these are all possible shuffles, each once, so that the p-value has no chance in it.
+    every : whether these are all possible shuffles, each once, so that the p-value does not depend on chance.
     rows : rows that were used.
     """
 
@@ -62,7 +62,7 @@ class Shuffles:
 
     @property
     def surely_smallest(self) -> float:
-        """The smallest p-value that a true graph can get even in a table that tells only independences."""
+        """The smallest p-value that a true graph can get in a table that shows only independences."""
         return self._share(self.alike)
 
     def _share(self, number: int) -> float:
@@ -72,12 +72,12 @@ class Shuffles:
 def shuffled(
     graph: GraphScores, adjacency: Adjacency, labels: Sequence[str], most: int, seed: np.random.SeedSequence
 ) -> Shuffles:
-    """Score shuffles of a graph: all of them if there are no more than `most`, else that many at random."""
+    """Score shuffles of a graph: all of them if there are at most `most`, otherwise `most` random ones."""
     d = len(adjacency)
     every = factorial(d) <= most
     rng = np.random.default_rng(seed)
     orders = np.array(list(permutations(range(d)))) if every else np.array([rng.permutation(d) for _ in range(most)])
-    # Shuffle the sorted names: which shuffles are drawn then does not depend on the order of the columns.
+    # Shuffle the sorted names, so that the shuffles drawn do not depend on the order of the columns.
     ranked = np.argsort(np.array(labels), kind="stable")
     graphs = [_renamed(adjacency, ranked, order) for order in orders]
     own, empty, *others = graph.totals([adjacency, np.zeros_like(adjacency), *graphs], Effort.SEARCH)

@@ -1,4 +1,4 @@
-"""The answers as tables with names: one row per edge, absent edge, variable, pair, graph and change."""
+"""Put the answers into tables with names: one row per edge, absent edge, variable, pair, graph and change."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def edge_table(
 
 
 def direction(turned_nats: float, dropped_nats: float) -> str:
-    """Return what is known about the direction of an edge, from how much better the graph is with it turned or dropped."""
+    """Return what is known about an edge's direction, from how much turning or dropping it improves the graph."""
     if np.isnan(turned_nats):
         return "not tested"
     if turned_nats > OPEN_BELOW:
@@ -65,7 +65,7 @@ def direction(turned_nats: float, dropped_nats: float) -> str:
 
 
 def missing_table(found: Mapping[Change, float], labels: Sequence[str], alpha: float) -> pd.DataFrame:
-    """Return the pairs without an edge, the one that most asks for an edge first, each in its better direction."""
+    """Return the pairs without an edge, those with the strongest evidence first, each in its better direction."""
     import pandas as pd
 
     rows = []
@@ -74,7 +74,7 @@ def missing_table(found: Mapping[Change, float], labels: Sequence[str], alpha: f
         both = sorted(((adds[pair], pair) for pair in ((i, j), (j, i)) if pair in adds), reverse=True)
         if both:
             (nats, (cause, effect)), other = both[0], both[1][0] if len(both) > 1 else np.nan
-            # The better of two tests was taken.
+            # The p-value is corrected for taking the better of two tests.
             rows.append((labels[cause], labels[effect], nats, min(1.0, len(both) * np.exp(-max(nats, 0.0))), other))
     frame = pd.DataFrame(rows, columns=["cause", "effect", "nats", "pvalue", "other_nats"])
     frame["adjusted"] = adjust(frame["pvalue"].to_numpy(dtype=float), "holm")
@@ -95,7 +95,7 @@ def pair_table(pvalues: Array, labels: Sequence[str], alpha: float) -> pd.DataFr
 
 
 def variable_table(mechanisms: pd.DataFrame, misfits: Array, pairs: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Return what is known about every variable: its mechanism, whether it is well described, its closest left-over."""
+    """Return what is known about every variable: mechanism, misfit, and whose residuals depend most on its own."""
     frame = mechanisms.copy()
     adjusted = adjust(misfits, "holm")
     frame["misfit_pvalue"], frame["adjusted"], frame["described"] = misfits, adjusted, adjusted >= alpha
@@ -110,7 +110,7 @@ def variable_table(mechanisms: pd.DataFrame, misfits: Array, pairs: pd.DataFrame
 
 
 def score_table(graph: GraphScores, graphs: Mapping[str, Adjacency]) -> pd.DataFrame:
-    """Return the scores of graphs (nats, less is better), and by how much each is better than the empty one among them."""
+    """Return the scores of graphs (nats, less is better), and by how much each is better than the empty graph."""
     import pandas as pd
 
     totals = dict(zip(graphs, graph.totals(graphs.values()), strict=True))
@@ -120,7 +120,7 @@ def score_table(graph: GraphScores, graphs: Mapping[str, Adjacency]) -> pd.DataF
 
 
 def with_shuffles(scores: pd.DataFrame, shuffles: Shuffles) -> pd.DataFrame:
-    """Return the scores with those of shuffled graphs below; on their rows, if these are fewer, also that of the graph."""
+    """Add the scores of shuffled graphs; if these used fewer rows, also that of the graph itself on the same rows."""
     import pandas as pd
 
     edges = int(scores["edges"].iloc[0])
@@ -132,7 +132,7 @@ def with_shuffles(scores: pd.DataFrame, shuffles: Shuffles) -> pd.DataFrame:
 
 
 def change_table(steps: Sequence[Step], labels: Sequence[str]) -> pd.DataFrame:
-    """Return the proposed changes, the most helpful first, each after those above it."""
+    """Return the proposed changes, the most helpful first, each made after those above it."""
     import pandas as pd
 
     so_far = np.cumsum([step.nats for step in steps])

@@ -1,9 +1,9 @@
-"""The conditional flows of LCIT, many at a time: stacked tensors, gradients by hand, one Adam for all.
+"""The conditional flows of LCIT, many at a time: stacked tensors, gradients written by hand, one Adam for all.
 
 A flow turns x given z into a standard normal latent by the distribution function of a mixture of K Gaussians
 whose means, log-scales and weights are a small network of z. All flows of a stack train in one batched
-computation; tensors have shape (flow, feature, row). A flow never sees another one: its result does not
-depend on its company, except in the last bits of rounding.
+computation; tensors have shape (flow, feature, row). Flows do not interact: the result of a flow does not
+depend on which others train with it, except for rounding in the last bits.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from heterodag.independence.contract import Array
 if TYPE_CHECKING:
     from heterodag.independence.lcit import FlowSettings
 
-#: float32 would save a third of the time, but hundreds of steps of Adam turn its rounding into p-values that
-#: differ by up to 0.07 with the company a flow trains in; here they differ by 1e-12.
+#: float32 would save a third of the time, but over hundreds of Adam steps its rounding makes p-values differ by
+#: up to 0.07 depending on which flows train together; with float64 they differ by 1e-12.
 DTYPE = torch.float64
 #: The narrowest component, for targets of variance 1: a spike on tied values would win any likelihood.
 MIN_LOG_SCALE = -4.0
@@ -32,9 +32,9 @@ MIN_LOG_SCALE = -4.0
 CLIP = 1e-6
 #: Adam's memory of the gradient and of its square.
 MEMORY, SQUARE_MEMORY = 0.9, 0.99
-#: Steps between two looks at the held-out rows, and how much of an improvement counts.
+#: Steps between two checks of the held-out loss, and the smallest improvement that counts.
 CHECK_EVERY, MIN_GAIN = 10, 1e-4
-#: Shares of a variance below this are rounding errors: directions of Z, and what Z leaves of a latent.
+#: Shares of a variance below this are rounding errors: of directions of Z, and of what Z leaves of a latent.
 ROUNDING_SHARE = 1e-10
 #: Rows per piece when the trained flows are applied to the whole sample.
 PIECE = 4096
@@ -42,7 +42,7 @@ PIECE = 4096
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """Where the parts of a network lie in its row of the parameter table.
+    """Where the parts of a network are in its row of the parameter table.
 
     `hidden`, `hidden_bias` and `out`, `out_bias` are the two layers; the 3K outputs are means, log-scales and
     logits of the weights. `linear` (2, width) goes straight from z to the common location and log-scale.
@@ -91,12 +91,12 @@ def draw_start(rng: np.random.Generator, width: int, settings: FlowSettings) -> 
     """Return random weights (hidden, hidden_bias, out) of one network.
 
     Only signs and sizes of the weights are random: no unit is flat, and the units bend at the normal quantiles
-    of what they see. Eight units at random leave gaps, and all pairs of an order share the draw: with x and y
-    on the same sine of z and n = 2000, 9 % to 19 % of null hypotheses were rejected at 0.05, depending on the
-    seed; now 9 % to 13 %.
+    of their input. Eight fully random units leave gaps, and all pairs of an order share the draw: with x and y
+    following the same sine of z and n = 2000, 9 % to 19 % of true null hypotheses were rejected at 0.05,
+    depending on the seed; now 9 % to 13 %.
 
     The first q rows of weights are the same for every `width` of at least q, so that padding a flow with
-    columns it does not use leaves its start alone.
+    columns that it does not use does not change its start.
     """
     outputs, n_hidden = 3 * settings.n_components, settings.n_hidden
     out = 0.1 / math.sqrt(n_hidden) * rng.standard_normal((outputs, n_hidden))
@@ -132,7 +132,7 @@ def flow_latents(
 
 
 def held_out_rows(n: int) -> int:
-    """Return how many of the first rows decide when to stop: a fifth, and no more than is needed."""
+    """Return how many of the first rows are held out to decide when to stop: a fifth, at most 1000."""
     return min(n // 5, 1000)
 
 
@@ -144,7 +144,7 @@ def initial_parameters(
     shape: NetworkShape,
     held_out: int,
 ) -> torch.Tensor:
-    """Return parameters of flows that begin at the ridge regression of x on Z with normal residuals."""
+    """Return parameters of flows that start at the ridge regression of x on Z with normal residuals."""
     theta = torch.zeros(len(x), shape.size, dtype=DTYPE)
     hidden, hidden_bias, out, out_bias, linear = shape.split(theta)
     for b, (weights, bias, output) in enumerate(starts):
@@ -162,7 +162,7 @@ def initial_parameters(
 
 
 def ridge(x: torch.Tensor, Z: torch.Tensor, widths: Array) -> torch.Tensor:
-    """Return (b, 1, p) coefficients; the penalty grows with columns per row, so that p > n is no trouble."""
+    """Return (b, 1, p) coefficients; the penalty grows with columns per row, so that p > n causes no trouble."""
     n = x.shape[2]
     penalty = torch.as_tensor((np.asarray(widths) + 1) / n, dtype=DTYPE)[:, None, None]
     gram = Z @ Z.transpose(1, 2) / n + penalty * torch.eye(Z.shape[1], dtype=DTYPE)
@@ -178,7 +178,7 @@ def train(
     held_out: int,
     settings: FlowSettings,
 ) -> torch.Tensor:
-    """Return the parameters of every flow at its smallest held-out loss."""
+    """Train all flows; return the parameters of each at its smallest held-out loss."""
     result = theta.clone()
     active = torch.arange(len(x))
     zero, best_step = torch.zeros_like(theta), torch.zeros(len(x))
@@ -194,7 +194,7 @@ def train(
         if not going.any():
             break
         if going.sum() <= len(active) // 2:
-            # Half have stopped: go on with the others alone.
+            # Half have stopped: continue with the others only.
             result[active[~going]] = stack.best[~going]
             active, stack = active[going], stack.take(going)
     result[active] = stack.best
@@ -212,7 +212,7 @@ def adam_step(stack: Stack, shape: NetworkShape, rows: slice, step: int, rate: f
     """Move all flows one step of Adam (Kingma and Ba 2015) on the given rows."""
     gradient = torch.zeros_like(stack.theta)
     write_gradient(shape.split(stack.theta), shape.split(gradient), stack.x[:, :, rows], stack.Z[:, :, rows])
-    # Adam as a function: the class would hide the memory that `Stack.take` cuts, and takes 1.7 s to make the first time.
+    # Adam as a function: the class would hide the memory that `Stack.take` cuts, and its first use takes 1.7 s.
     adam(
         [stack.theta], [gradient], [stack.mean], [stack.square], [], [torch.tensor(step - 1.0)], foreach=False,
         amsgrad=False, beta1=MEMORY, beta2=SQUARE_MEMORY, lr=rate, weight_decay=0.0, eps=1e-8, maximize=False,
@@ -223,7 +223,7 @@ def keep_best(stack: Stack, shape: NetworkShape, held_out: int, step: int, patie
     """Remember the parameters of the flows whose held-out loss has fallen."""
     parts = shape.split(stack.theta)
     loss = negative_log_likelihood(parts, stack.x[:, :, :held_out], stack.Z[:, :, :held_out])
-    # A flow that has stopped stays stopped, even while its neighbours keep it in the stack.
+    # A flow that has stopped stays stopped, even while others keep it in the stack.
     going = step - CHECK_EVERY - stack.best_step < patience
     better = going & (loss < stack.best_loss - MIN_GAIN)
     stack.best_loss[better] = loss[better]
@@ -258,8 +258,8 @@ def write_gradient(
 
     With r the posterior probabilities of the components, w their weights, s their scales and u the
     standardised residuals, the derivatives of one row's loss are -r u / s by a mean, r (1 - u^2) by a
-    log-scale and w - r by a logit. The floor on the scale is ignored here, so that a component resting on it
-    can leave.
+    log-scale and w - r by a logit. The lower bound on the scale is ignored here, so that a component at the
+    bound can leave it.
     """
     units, u, log_scales, logits = mixture(parts, x, Z)
     posterior = (logits - log_scales - 0.5 * u * u).softmax(dim=1)
@@ -278,7 +278,7 @@ def write_gradient(
 
 
 def apply_flows(parts: list[torch.Tensor], x: torch.Tensor, Z: torch.Tensor) -> Array:
-    """Return the latents: the normal quantile of the mixture's distribution function, kept off 0 and 1."""
+    """Return the latents: normal quantiles of the mixture's distribution function, kept away from 0 and 1."""
     latents = np.empty((len(x), x.shape[2]))
     for start in range(0, x.shape[2], PIECE):
         rows = slice(start, start + PIECE)
@@ -298,12 +298,12 @@ def partial_correlations(latents: Array, Z: Array, columns: Array) -> tuple[Arra
     ----------
     latents : (pairs, 2, n) array
     Z : (pairs, p, n) array; unused columns are 0.
-    columns : (pairs, 2, n) array of what the latents were made from.
+    columns : (pairs, 2, n) array of the columns that the latents were made from.
 
     Returns
     -------
     correlations, ranks : arrays of shape (pairs,); the correlation is 0 where a latent, or the column it was
-        made from, is a constant or a linear function of Z: what the flow made of that is no noise.
+        made from, is a constant or a linear function of Z: what the flow made of such a column is not noise.
     """
     with torch.inference_mode():
         both = np.concatenate([latents, columns], axis=1)

@@ -47,11 +47,11 @@ class Regression:
         return int(self.basis.shape[1])
 
     def residuals(self, y: Array) -> Array:
-        """Return what is left of y after its projection on the columns of D."""
+        """Return what is left of y after projection onto the columns of D."""
         return np.asarray(y - self.basis @ (self.basis.T @ y))
 
     def leverages(self) -> Array:
-        """Return the diagonal of the projection on the columns of D."""
+        """Return the diagonal of the projection onto the columns of D."""
         return np.asarray(np.einsum("ij,ij->i", self.basis, self.basis))
 
     def determined(self) -> npt.NDArray[np.bool_]:
@@ -66,7 +66,7 @@ class Regression:
         Notes
         -----
         When some columns of D depend on others, only the combinations of coefficients inside the row space of
-        D have one value. A block that the other columns reproduce has none: the result then has no columns.
+        D have a unique value. For a block that the other columns reproduce there are none: F then has no columns.
         """
         if self.rows is None:
             return self.inverse[:, block]
@@ -110,7 +110,7 @@ def nested(D: Array, sizes: Iterable[int]) -> Iterator[Regression]:
     Yields
     ------
     Regression
-        Its arrays are overwritten when the next one is asked for.
+        Its arrays are overwritten when the next one is requested.
     """
     Q, R = qr(D, mode="economic")
     inverse_R = _inverse_of_sound_part(R)
@@ -129,7 +129,7 @@ def _inverse_of_sound_part(R: Array) -> Array:
     small = np.abs(np.diag(R)) <= RANK_TOLERANCE * np.linalg.norm(R[:, 0]) if R.size else np.zeros(0, bool)
     size = int(np.argmax(small)) if small.any() else len(small)
     inverse = solve_triangular(R[:size, :size], np.eye(size)) if size else np.zeros((0, 0))
-    # Frobenius norms of leading blocks are running sums over columns, as nothing lies below the diagonal.
+    # Frobenius norms of leading blocks are running sums over columns, because R is zero below the diagonal.
     condition = np.sqrt(np.cumsum(np.sum(R[:size, :size] ** 2, axis=0)) * np.cumsum(np.sum(inverse**2, axis=0)))
     sound = int(np.sum(condition < 1 / RANK_TOLERANCE))
     return np.asarray(inverse[:sound, :sound])

@@ -1,4 +1,4 @@
-"""Conditional independence tests of other packages, in the shape of the contract."""
+"""Conditional independence tests from other packages, adapted to the contract."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def causal_learn(name: str) -> PairwiseTest:
     Parameters
     ----------
     name : {"kci", "fisherz"}
-        "kci": the kernel-based test of Zhang et al. (2011), which needs O(n^3) time: seconds per pair from n
-        = 500 on. "fisherz": Fisher's z-test of the partial correlation; `partial_correlation` gives the same
-        faster.
+        "kci": the kernel-based test of Zhang et al. (2011), which needs O(n^3) time: seconds per pair from
+        n = 500 on. "fisherz": Fisher's z-test of the partial correlation; `partial_correlation` gives the same
+        result faster.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Adjust the p-values of all tested edges for having made many tests; SciPy has no Holm, so that is here."""
+"""Adjust the p-values of all tested edges for multiple testing; Holm's method is here because SciPy lacks it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ METHODS = ("none", "holm", "bh")
 
 
 def adjust(pvalues: Any, method: str) -> Array:
-    """Return adjusted p-values: comparing them with alpha controls the error of the whole table.
+    """Return adjusted p-values: comparing them with alpha controls the error rate of the whole table.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ def adjust(pvalues: Any, method: str) -> Array:
     Returns
     -------
     ndarray of the same shape
-        Adjusted p-values, NaN where they were; a copy.
+        Adjusted p-values, NaN where the input is NaN; a copy.
 
     Notes
     -----
-    The paper does not correct; its alpha of 0.001 is for each test alone.
+    The paper does not correct; its alpha of 0.001 applies to each test alone.
     """
     check_choice("method", method, METHODS)
     adjusted = np.array(pvalues, dtype=np.float64)
@@ -46,7 +46,7 @@ def adjust(pvalues: Any, method: str) -> Array:
 
 
 def _holm(p: Array) -> Array:
-    """Step down: the k-th smallest of m is multiplied by m - k + 1, and no later one may be smaller."""
+    """Step down: multiply the k-th smallest of m by m - k + 1, and let no later one be smaller."""
     rising = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[rising] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)

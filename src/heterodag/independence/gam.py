@@ -41,7 +41,7 @@ def gam(x: Array, y: Array, Z: Array, *, covariance: str = "HC3") -> float:
     Z : array-like of shape (n, k)
         The other predecessors of y; k may be 0.
     covariance : {"HC3", "classical"}, default="HC3"
-        Of the coefficients; see `gam_edges`.
+        How the covariance of the coefficients is estimated; see `gam_edges`.
 
     Returns
     -------
@@ -65,9 +65,9 @@ def gam_edges(problem: EdgeProblem, covariance: str = "HC3") -> EdgeTests:
     problem : EdgeProblem
         The table, the order and the candidates.
     covariance : {"HC3", "classical"}, default="HC3"
-        Of the coefficients. "HC3" stays valid when the variance of the target moves with its predecessors;
-        "classical" assumes a constant variance, as the paper's GAM does, and rejects true null hypotheses
-        many times too often when it is not.
+        How the covariance of the coefficients is estimated. "HC3" stays valid when the variance of the target
+        moves with its predecessors; "classical" assumes a constant variance, as the paper's GAM does, and
+        rejects true null hypotheses many times too often when it is not constant.
 
     Returns
     -------
@@ -82,21 +82,21 @@ def gam_edges(problem: EdgeProblem, covariance: str = "HC3") -> EdgeTests:
     of the variance alone is not seen.
 
     * Two tests share the fit: of all coefficients of a predecessor jointly, and of its straight line alone.
-      The p-value is twice the smaller one (Bonferroni). A joint test spreads a faint linear effect over ten
-      coefficients and misses it, which a penalised spline would not.
-    * Every predecessor gets a natural cubic spline of 10 columns, fewer while all columns together exceed n /
-      5, and at least a straight line. A target with n - 1 or more predecessors cannot be fitted: its p-values
-      are 1.
+      The p-value is twice the smaller one (Bonferroni). A joint test alone spreads a faint linear effect over
+      ten coefficients and misses it; a penalised spline would not.
+    * Every predecessor gets a natural cubic spline of 10 columns, or fewer if all columns together would
+      exceed n / 5, but at least a straight line. A target with n - 1 or more predecessors cannot be fitted:
+      its p-values are 1.
     * A predecessor that the other columns of the fit reproduce has p-value 1; one that they reproduce in part
       is tested on the rest.
-    * With HC3 the second degrees of freedom of the F test follow from how many rows the estimate of the
+    * With HC3 the denominator degrees of freedom of the F test follow from how many rows the estimate of the
       covariance rests on: those of the Wishart matrix with the same total variance as that estimate under a
       constant noise variance (Pustejovsky and Tipton 2018, without the covariances between rows and without
-      their Hotelling factor). With n - rank, a curve that two or three outer rows determine is called
+      their Hotelling factor). With n - rank, a curve that two or three outer rows determine would be called
       significant too often.
     * A row of leverage 1 fits itself, and its leave-one-out residual is 0/0. Where 1 - leverage is below
-      1e-8, the deviation of y from its mean stands in for it, at least one standard deviation: the
-      coefficients that only such a row determines then never look significant.
+      1e-8, the residual is replaced by the deviation of y from its mean, or by one standard deviation if that
+      is larger: coefficients that only such a row determines then never look significant.
     * Memory: three arrays of n rows and one column per spline column.
     """
     check_choice("covariance", covariance, COVARIANCES)
@@ -133,7 +133,7 @@ def _fits(predecessors: Array, sizes: list[int]) -> Iterator[tuple[int, Regressi
 def _wald_tests(fit: Regression, blocks: list[tuple[slice, Array]], y: Array, covariance: str) -> Array:
     """Return the p-values of `H0: all coefficients of the block are zero`; y has mean 0 and variance 1.
 
-    A block comes with the column whose splines it holds.
+    Every block is paired with the column whose splines it holds.
     """
     freedom = len(y) - fit.rank - 1
     if freedom < 1:
@@ -152,7 +152,7 @@ def _line_or_curve(test: _Test, F: Array, x: Array, y: Array, freedom: int) -> f
     if F.shape[1] < 2:
         return whole
     basis = F @ _whitening(F.T @ F)
-    # What the other columns of the fit leave of the line: the estimator of its slope were the curve one.
+    # What the other columns of the fit leave of the line: the estimator of its slope if the curve were a line.
     line = basis @ (basis.T @ x[:, None])
     if np.sum(line**2) < ESTIMABLE * len(x):
         return whole
@@ -165,7 +165,7 @@ def _hc3_variances(residuals: Array, y: Array, slack: Array) -> Array:
 
 
 def _classical_test(variance: float, F: Array, y: Array, freedom: int) -> float:
-    """Return the p-value of `F.T @ y` being zero when all y have the same variance."""
+    """Return the p-value of `F.T @ y` being zero if all y have the same variance."""
     if F.shape[1] == 0:
         return 1.0
     F = F @ _whitening(F.T @ F)
@@ -185,7 +185,7 @@ def _hc3_test(variances: Array, slack: Array, F: Array, y: Array, freedom: int) 
 
 
 def _whitening(matrix: Array) -> Array:
-    """Return W with `W.T @ matrix @ W` the unit matrix."""
+    """Return W such that `W.T @ matrix @ W` is the unit matrix."""
     sizes, axes = np.linalg.eigh(matrix)
     return np.asarray(axes / np.sqrt(np.maximum(sizes, np.finfo(float).eps * sizes[-1])))
 

@@ -19,8 +19,8 @@ Regressor: TypeAlias = Callable[[Array, Array], Array]
 
 MOST_COLUMNS = 10
 ROWS_PER_COLUMN = 2
-#: Weight of the penalty on straight lines, against 1 on the smoothest curve: enough to tell collinear columns
-#: apart.
+#: Weight of the penalty on straight lines, relative to 1 for the smoothest curve: enough to handle collinear
+#: columns.
 LINE = 1e-6
 PENALTIES = np.logspace(-4, 7, 56)
 TREES = 200
@@ -57,10 +57,10 @@ def gcm(
     Shah and Peters (2020), equation 2 there: with `R_i` the product of the residuals of row i,
     `T = sqrt(n) mean(R) / sd(R)` is standard normal under the null hypothesis when the regressions are good
     enough. The standard deviation is that of the products, so a variance that moves with Z does no harm. The
-    test sees no dependence that leaves the residuals uncorrelated, such as a cause of the variance alone. The
+    test misses dependence that leaves the residuals uncorrelated, such as a cause of the variance alone. The
     p-value is 1 when nothing can be said: fewer than 4 rows; x or y is a constant, a linear function of Z, or
     another function of Z that the regression fits exactly. With n - 1 or more columns in Z a linear regression
-    always does; the others then depend on how much they smooth.
+    always fits exactly; for the others that depends on how much they smooth.
     """
     x, y, Z = check_samples(x, y, Z)
     pair, Z = standardized(np.column_stack([x, y])), standardized(Z)
@@ -72,8 +72,7 @@ def gcm(
         return 1.0
     products = residuals[:, 0] * residuals[:, 1]
     spread = products.std()
-    # Equal products come from two values only, or two rows: whatever their mean, they have no error to judge
-    # it by.
+    # Equal products come from two values only, or two rows: they have no spread by which to judge their mean.
     statistic = np.sqrt(len(x)) * products.mean() / spread if spread > LEAST_RESIDUAL**2 else 0.0
     return float(erfc(abs(statistic) / np.sqrt(2)))
 
@@ -100,7 +99,7 @@ def _checked(fitted: Array, n: int) -> Array:
 
 
 def _smoothed(Z: Array, pair: Array) -> Array:
-    """Fit additive smoothing splines with one penalty for all columns of Z, chosen for each of the pair."""
+    """Fit additive smoothing splines; each of the pair gets one penalty for all columns of Z."""
     n, k = Z.shape
     width = columns_per_block(n, k, MOST_COLUMNS, ROWS_PER_COLUMN)
     blocks, roughness = zip(*(smoothing_block(column, width) for column in Z.T), strict=True)
@@ -111,7 +110,7 @@ def _smoothed(Z: Array, pair: Array) -> Array:
 
 
 def _best_ridge(U: Array, energies: Array, y: Array) -> Array:
-    """Return the ridge fit of least generalised cross-validation error (Craven and Wahba 1979)."""
+    """Return the ridge fit with the smallest generalised cross-validation error (Craven and Wahba 1979)."""
     n, coordinates = len(y), U.T @ y
     kept = energies / (energies + PENALTIES[:, None])
     missed = y @ y - np.sum((2 * kept - kept**2) * coordinates**2, axis=1)

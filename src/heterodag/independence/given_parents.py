@@ -1,4 +1,4 @@
-"""Pruning as in CAM and GraN-DAG: every edge of a graph is tested given the other parents only."""
+"""Pruning as in CAM and GraN-DAG: every edge of a graph is tested given only the other parents of its effect."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def given_parents(selection: str | Callable[..., Any], names: list[str] | None =
     -------
     callable
         From an `EdgeProblem`, whose candidates are the edges of a graph, to the `EdgeTests` of these edges. Each
-        target makes a problem of its own with its parents as the only other columns; those that prior knowledge
-        requires are among them, untested.
+        target is a separate problem whose only other columns are its parents, including, untested, those that prior
+        knowledge requires.
     """
 
     def test(problem: EdgeProblem) -> EdgeTests:
@@ -51,7 +51,7 @@ def given_parents(selection: str | Callable[..., Any], names: list[str] | None =
 
 
 def _own_problem(problem: EdgeProblem, columns: list[int]) -> EdgeProblem:
-    """Return the problem of the last of `columns` as the target; the others are its candidates or required."""
+    """Return the problem with the last of `columns` as its target; the others are candidates or required parents."""
     k = len(columns)
     candidates = np.zeros((k, k), dtype=bool)
     candidates[:-1, -1] = problem.candidates[columns[:-1], columns[-1]]

@@ -28,7 +28,7 @@ Seed: TypeAlias = int | Generator | SeedSequence | None
 
 #: A fifth of the rows is held out; fewer than this many rows cannot be split.
 LEAST_ROWS = 10
-#: Flows of this many pairs train together: few enough for the processor's cache, many enough to fill it.
+#: Number of pairs whose flows train together: few enough for the processor's cache, many enough to fill it.
 CHUNK_PAIRS = 32
 #: The conditioning columns of a chunk take at most this much memory.
 CHUNK_BYTES = 2**27
@@ -41,7 +41,7 @@ class FlowSettings:
     Attributes
     ----------
     n_components : int
-        Gaussians in the mixture.
+        Number of Gaussians in the mixture.
     n_hidden : int
         Units of the hidden layer of the network that gives their means, log-scales and weights.
     learning_rate : float
@@ -84,7 +84,7 @@ def lcit(x: Array, y: Array, Z: Array, *, random_state: Seed = None, settings: F
     Parameters
     ----------
     x, y : array-like of shape (n,)
-        The samples, at least 10 rows. Exchanging them changes the result by the flows' random starts only.
+        The samples, at least 10 rows. Exchanging x and y changes only the flows' random starts.
     Z : array-like of shape (n, k)
         The conditioning columns; k may be 0.
     random_state : int, Generator, SeedSequence or None, default=None
@@ -111,17 +111,17 @@ def lcit(x: Array, y: Array, Z: Array, *, random_state: Seed = None, settings: F
 
     * All columns are replaced by their normal scores (ranks) first. For x and y this is nothing that a flow
       could not undo; for Z it is a change of coordinates that keeps heavy tails (kurtosis in the thousands)
-      away from the network. Increasing transformations of columns then do not change the result.
+      away from the network. As a consequence, increasing transformations of columns do not change the result.
     * One hidden layer serves means, log-scales and weights; a linear term is added to the common location and
-      log-scale. Training starts at the ridge regression on Z instead of at random: fewer steps.
+      log-scale. Training starts at the ridge regression on Z instead of at random, which saves steps.
     * The *partial* correlation of the latents given Z is tested, with `sqrt(n - k - 3)`, k the rank of Z,
-      instead of their plain correlation with `sqrt(n - 3)`. Latents of fitted flows lose degrees of freedom
-      as residuals do: with many columns in Z the plain test rejects true null hypotheses too often.
+      instead of their plain correlation with `sqrt(n - 3)`. Latents of fitted flows lose degrees of freedom,
+      just as residuals do: with many columns in Z the plain test rejects true null hypotheses too often.
     * Each flow keeps the parameters with the smallest loss on held-out rows; the test uses all rows.
 
     The test is made for dependence in the mean: a cause of the variance alone leaves the latents uncorrelated
-    and is not seen. Where x and y follow Z closely along a curve that the network cannot bend to, the latents
-    share what it misses, and true null hypotheses are rejected too often: 13 % at 0.05 with both on sin(2z),
+    and is not seen. Where x and y follow Z closely along a curve that the network cannot fit, the latents share
+    what it misses, and true null hypotheses are rejected too often: 13 % at 0.05 with both following sin(2z),
     n = 2000. Elsewhere the level holds: 3 % to 8 % in 400 samples each (`benchmarks/lcit_speed.py`).
 
     Examples
@@ -180,14 +180,14 @@ def pair_pvalues(
     n_jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Array:
-    """Return the p-value of every pair of columns of `X` given others, the flows trained in batches."""
+    """Return the p-value of every pair of columns of `X` given others; the flows train in batches."""
     if len(X) < LEAST_ROWS:
         raise DataError(f"LCIT needs at least {LEAST_ROWS} rows; got {len(X)}.")
     if not np.isfinite(X).all():
         raise DataError("The table has missing or infinite values. Remove these rows or fill them in first.")
 
     row_seed, *start_seeds = seed_sequence(seed).spawn(3)
-    # Nothing below depends on the order of the rows: shuffled once, they need no further index.
+    # Nothing below depends on the order of the rows: shuffling them once saves an index later.
     scores = normal_scores(X)[np.random.default_rng(row_seed).permutation(len(X))]
     pvalues: list[float] = []
     with one_torch_thread():
@@ -202,18 +202,18 @@ def pair_pvalues(
 
 
 def normal_scores(X: Array) -> Array:
-    """Return the normal quantiles of the ranks of each column; tied values share theirs."""
+    """Return the normal quantiles of the ranks of each column; tied values share one quantile."""
     return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
 def _chunk_pvalues(
     scores: Array, pairs: Sequence[Pair], start_seeds: Sequence[SeedSequence], settings: FlowSettings
 ) -> Array:
-    """Train two flows per pair, those of x with the first of the two starts, those of y with the second."""
+    """Return p-values from two flows per pair: the flow of x uses the first start, the flow of y the second."""
     from heterodag.independence import _flows
 
     widths = [len(pair.given) for pair in pairs]
-    # Different starts for x and y: equal ones would err alike, and errors alike are a correlation.
+    # Different starts for x and y: with equal starts both flows would make similar errors, which are correlated.
     starts = [_flows.draw_start(np.random.default_rng(seed), max(widths), settings) for seed in start_seeds]
     targets = [column for pair in pairs for column in (pair.x, pair.y)]
     given = np.zeros((2 * len(pairs), max(1, *widths), len(scores)))
@@ -241,7 +241,7 @@ def _chunks(pairs: Sequence[Pair], n: int) -> Iterator[Sequence[Pair]]:
 
 
 def _edge_pairs(problem: EdgeProblem) -> Iterator[Pair]:
-    """Yield the candidates by target in causal order: neighbours condition on about as many columns."""
+    """Yield the candidates by target in causal order, so that neighbours condition on about as many columns."""
     for effect in problem.order.tolist():
         before = problem.predecessors(effect).tolist()
         for cause in before:

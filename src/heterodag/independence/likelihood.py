@@ -1,7 +1,7 @@
 """The likelihood-ratio test of an edge: the conditional model of the target with and without one predecessor.
 
-`scores.drop_one` has the statistic and its null distribution, `scores.drop_one_curves` those for splines. Edges of the
-neural parametrisation are tested with splines too.
+`scores.drop_one` has the statistic and its null distribution, `scores.drop_one_curves` those for splines. Edges of
+the neural parametrisation are tested with splines too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def likelihood(
     Z : (n, k) array
         Conditioning columns, possibly none.
     parametrization, form, noise : str
-        Of the conditional model, as in `HOST`; "mlp" is tested with splines.
+        Kind of conditional model, as in `HOST`; "mlp" is tested with splines.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def likelihood_edges(problem: EdgeProblem) -> EdgeTests:
 
 
 def drop_one_edges(problem: EdgeProblem, scores: LocalScores) -> EdgeTests:
-    """Do the same with local scores at hand."""
+    """Do the same with existing local scores."""
     tests = []
     for target in problem.order.tolist():
         parents = tuple(sorted(problem.predecessors(target).tolist()))

@@ -24,7 +24,7 @@ def oracle(adjacency: Any) -> BatchedTest:
     -------
     callable EdgeProblem -> EdgeTests
         The p-value of j -> i is 1 if j and i are d-separated by the other predecessors of i, else 0. The data
-        are not looked at. The order of the problem need not fit the DAG.
+        are not used. The order of the problem need not agree with the DAG.
 
     Notes
     -----

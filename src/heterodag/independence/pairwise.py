@@ -1,4 +1,4 @@
-"""Run a plain test `(x, y, Z) -> p` over all candidate edges: what goes in, and what must come out."""
+"""Run a plain test `(x, y, Z) -> p` on all candidate edges, and check what it returns."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from heterodag.errors import DataError, HeterodagError
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, PairwiseTest, untested
 from heterodag.runtime.threads import on_one_thread
 
-#: Pairs that travel to a worker together; one worker reports, and looks at the clock, after every pair.
+#: Pairs that are sent to a worker together; a single worker reports, and checks the time, after every pair.
 CHUNK = 8
-#: A p-value may leave [0, 1] by this much: rounding, not a mistake.
+#: A p-value may be this far outside [0, 1]: that is rounding, not a mistake.
 SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """One candidate edge: its columns, the conditioning columns, its seed or None, and what to call it."""
+    """One candidate edge: its columns, the conditioning columns, its seed or None, and its name in messages."""
 
     cause: int
     effect: int
@@ -41,7 +41,7 @@ def run_pairwise(
     test : callable (x, y, Z) -> float
         x is the cause, y the effect, Z the conditioning columns of shape (n, k), k possibly 0.
     problem : EdgeProblem
-        The table, the order, the candidates, and how many workers.
+        The table, the order, the candidates, and the number of workers.
     seeded : bool, default=False
         Whether to pass a keyword `random_state`, a whole number that belongs to the pair.
     names : sequence of str, optional
@@ -50,12 +50,12 @@ def run_pairwise(
     Returns
     -------
     EdgeTests
-        The p-values, the same for every number of workers and whichever other pairs are tested.
+        The p-values; they depend neither on the number of workers nor on which other pairs are tested.
 
     Raises
     ------
     HeterodagError
-        If the test returns anything but a number in [0, 1]. An exception of the test itself comes through
+        If the test returns anything but a number in [0, 1]. An exception raised by the test itself is passed on
         with a note that names the pair.
 
     Notes
@@ -108,8 +108,7 @@ def _pairs(problem: EdgeProblem, seeded: bool, names: Sequence[str] | None) -> I
 
 
 def _seed(seed: np.random.SeedSequence, cause: int, effect: int) -> int:
-    # The pair is the key: leaving out other pairs changes nothing, and the caller's own sequence stays as it
-    # was.
+    # The pair is the key: leaving out other pairs changes nothing, nor does this change the caller's sequence.
     own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, cause, effect))
     return int(own.generate_state(1)[0])
 
@@ -128,7 +127,7 @@ def _run_pair(test: Any, X: Array, pair: _Pair) -> float:
         raise
     except Exception as error:
         failed = _portable(error, f"Raised by the test of columns {pair.label}.")
-    # Outside the handler: an exception raised inside would carry the first one along, which may be what cannot travel.
+    # Outside the handler: an exception raised inside would hold the first one, which perhaps cannot be pickled.
     raise failed
 
 
@@ -141,7 +140,7 @@ def _checked_call(test: Any, samples: tuple[Array, Array, Array], options: dict[
 
 
 def _portable(error: Exception, note: str) -> Exception:
-    """Add the note; an exception that cannot travel between processes becomes a RuntimeError."""
+    """Add the note; an exception that cannot be pickled becomes a RuntimeError."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -13,7 +13,7 @@ from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untes
 from heterodag.independence.pairwise import check_samples
 
 METHODS = ("pearson", "spearman")
-#: Sum of squares of rounding errors, relative to the target: a smaller residual is no residual.
+#: Sum of squares of rounding errors, relative to the target: a smaller residual counts as zero.
 ROUNDING_SQUARES = 1e-20
 
 
@@ -60,8 +60,8 @@ def partial_correlation_edges(problem: EdgeProblem, method: str = "pearson") -> 
     Returns
     -------
     EdgeTests
-        Two-sided p-values, as of `partial_correlation` for every pair; `details["correlation"]` has the
-        partial correlations.
+        Two-sided p-values, the same as `partial_correlation` gives for every pair; `details["correlation"]` has
+        the partial correlations.
 
     Notes
     -----
@@ -70,7 +70,7 @@ def partial_correlation_edges(problem: EdgeProblem, method: str = "pearson") -> 
     """
     check_choice("method", method, METHODS)
     order, (n, d) = problem.order, problem.X.shape
-    # Rotating the rows changes no inner product: R stands for the table from here on, with at most d rows.
+    # Rotating the rows changes no inner product: from here on R, with at most d rows, replaces the table.
     R = qr(_standardized(problem.X[:, order], method), mode="economic")[1]
     pvalues, correlations = untested(d), untested(d)
     for k, fit in zip(range(1, d), nested(R, range(1, d)), strict=True):
@@ -97,7 +97,7 @@ def fisher_test(r: Array, freedom: Array | int) -> Array:
 
 
 def _correlations(fit: Regression, y: Array) -> Array:
-    """Return the partial correlations of y with each column given the others; 0 for a function of these."""
+    """Return the partial correlations of y with each column given the others; 0 for a function of the others."""
     residuals = fit.residuals(y)
     noise = residuals @ residuals + ROUNDING_SQUARES * (y @ y)
     slopes, sizes = fit.inverse.T @ y, np.einsum("ij,ij->j", fit.inverse, fit.inverse)

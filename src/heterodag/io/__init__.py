@@ -1,1 +1,1 @@
-"""What comes in and goes out: tables in memory and in files, graphs and results."""
+"""Input and output: tables in memory and in files, graphs and results."""

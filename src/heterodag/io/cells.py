@@ -1,4 +1,4 @@
-"""Cells of a table as numbers; for those that are none, one sentence that says what they probably are and what to do."""
+"""Turn cells of a table into numbers; if a cell is not a number, say what it probably is and what to do."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-#: Numbers with a mark between thousands, which may be a blank of any width; some look like numbers with a decimal comma.
+#: Numbers with a mark between thousands, which may be any white space; some look like numbers with a decimal comma.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:[,.'\s]\d{3})+(?:[.,]\d+)?")
 _HUGE = re.compile(r"[+-]?\d{309,}")
 _LISTED = 5
 
 
 def to_number(column: pd.Series) -> pd.Series:
-    """Return the column as int64 or float64, with a missing value where a cell is no number."""
+    """Return the column as int64 or float64, with a missing value where a cell is not a number."""
     import pandas as pd
     from pandas.api import types
 
@@ -35,11 +35,9 @@ def to_number(column: pd.Series) -> pd.Series:
         return column.astype("int64")
     try:
         numbers = pd.to_numeric(column, errors="coerce")
-    except OverflowError:  # whole numbers have no largest value in Python, floats have one
+    except OverflowError:  # Python's whole numbers have no largest value, floats do
         numbers = pd.to_numeric(column.map(_within_floats), errors="coerce")
-    if (
-        lost := numbers.isna() & column.notna()
-    ).any():  # old versions of pandas take text of 309 digits for no number
+    if (lost := numbers.isna() & column.notna()).any():  # old versions of pandas do not read 309 digits as a number
         numbers = numbers.where(~lost, column[lost].map(_huge))
     whole = types.is_signed_integer_dtype(numbers) and not numbers.isna().any()
     return numbers.astype("int64" if whole else "float64")
@@ -56,7 +54,7 @@ def _huge(cell: object) -> float:
 
 
 def not_numeric(frame: pd.DataFrame, converted: dict[str, pd.Series]) -> dict[str, tuple[str, int]]:
-    """Return the first cell that is no number of every column that has one, and the position of its row."""
+    """Return, for every column with cells that are not numbers, the first such cell and the position of its row."""
     wrong = {name: _no_number(frame[name], column) for name, column in converted.items()}
     rows = {name: int(cells.argmax()) for name, cells in wrong.items() if cells.any()}
     return {name: (str(frame[name].iloc[row]).strip(), row) for name, row in rows.items()}
@@ -67,7 +65,7 @@ def _no_number(cells: pd.Series, numbers: pd.Series) -> npt.NDArray[np.bool_]:
 
 
 def check_numeric(frame: pd.DataFrame, converted: dict[str, pd.Series], source: Source, first: int = 0) -> None:
-    """Raise `DataError` if a cell is no number: which columns, an example of each, and what to do.
+    """Raise `DataError` if a cell is not a number, with the columns, an example of each, and what to do.
 
     `first` is the position of the frame's first row in the file.
     """
@@ -117,7 +115,7 @@ def check_cells(source: Source, counts: dict[str, int], kind: str) -> None:
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Return parts as "a, b and c", of many the first."""
+    """Return parts as "a, b and c"; if there are many, only the first ones."""
     shown = list(parts[:_LISTED])
     if len(parts) > _LISTED:
         shown.append(f"{len(parts) - _LISTED} more")

@@ -1,4 +1,4 @@
-"""Which columns of a table are used, and how many of its rows are read at a time."""
+"""Choose which columns of a table are used, and how many of its rows are read at a time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from heterodag.io.inputs import column_index
 
 @dataclass(frozen=True)
 class Choice:
-    """What the user chose: columns to use, columns to leave out, rows of a part."""
+    """What the user chose: columns to use, columns to leave out, rows per part."""
 
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
     rows_per_part: int | None = None
 
     def of(self, names: Sequence[str], source: str) -> list[str]:
-        """Return the names that are used, in their order, or raise one sentence."""
+        """Return the names that are used, in their order, or raise an error that says what is wrong."""
         left_out = {column_index("drop", name, names) for name in self.drop or ()}
         kept = [name for j, name in enumerate(names) if j not in left_out]
         if self.columns:

@@ -1,4 +1,4 @@
-"""Adjacency matrices of other libraries: to ours and from ours, the direction said in every function's name.
+"""Convert adjacency matrices from and to the conventions of other libraries.
 
 Ours, everywhere: `adjacency[i, j] == 1` means column i -> column j.
 
@@ -21,13 +21,13 @@ _TAIL, _ARROW = -1, 1
 
 
 def adjacency_from_causal_learn(graph: Any) -> Adjacency:
-    """Return our adjacency matrix of a causal-learn graph.
+    """Convert a causal-learn graph to our adjacency matrix.
 
     Parameters
     ----------
     graph : GeneralGraph, CausalGraph or (d, d) array
         The graph, or its matrix of endpoints. Every edge must be directed: causal-learn's undirected, bidirected and
-        circle edges have no place in a DAG, and are refused by name.
+        circle edges have no place in a DAG, and are refused with the names of the two variables.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def adjacency_from_causal_learn(graph: Any) -> Adjacency:
 
 
 def adjacency_to_causal_learn(adjacency: Any) -> npt.NDArray[np.int64]:
-    """Return causal-learn's matrix of endpoints of our adjacency matrix.
+    """Convert our adjacency matrix to causal-learn's matrix of endpoints.
 
     Parameters
     ----------
@@ -83,15 +83,15 @@ def adjacency_to_causal_learn(adjacency: Any) -> npt.NDArray[np.int64]:
 
 
 def adjacency_from_lingam(matrix: Any, threshold: float = 0.0) -> Adjacency:
-    """Return our adjacency matrix of a lingam weight matrix.
+    """Convert a lingam weight matrix to our adjacency matrix.
 
     Parameters
     ----------
     matrix : (d, d) array
-        `matrix[j, i]` is the weight of column i in column j, as in `adjacency_matrix_`. Undecided entries (NaN, as
-        some of its methods leave them) are refused.
+        `matrix[j, i]` is the weight of column i in column j, as in `adjacency_matrix_`. Undecided entries (NaN, which
+        some of lingam's methods leave) are refused.
     threshold : float, default=0.0
-        Weights of at most this size are no edge.
+        Weights up to this size are not edges.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def adjacency_from_lingam(matrix: Any, threshold: float = 0.0) -> Adjacency:
 
 
 def adjacency_to_lingam(adjacency: Any) -> npt.NDArray[np.float64]:
-    """Return lingam's matrix of our adjacency matrix.
+    """Convert our adjacency matrix to lingam's matrix.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dask DataFrames as tables in parts: one part per partition, which is computed where it is read."""
+"""Read Dask DataFrames part by part: one part per partition, computed in the process that reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heterodag.errors import DataError, DataTypeError
 
 @dataclass(frozen=True, eq=False)
 class DaskPart:
-    """One partition: the tasks that make it, and which columns of it are used."""
+    """One partition: the tasks that compute it, and which of its columns are used."""
 
     number: int
     rows: int
@@ -60,7 +60,7 @@ def is_dask_frame(X: Any) -> bool:
 
 
 def check_dask_columns(frame: Any, columns: Sequence[Any]) -> None:
-    """Raise `DataTypeError` if a column holds no numbers, by its type."""
+    """Raise `DataTypeError` if the type of a column is not numeric."""
     from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
     for name in columns:
@@ -73,7 +73,7 @@ def check_dask_columns(frame: Any, columns: Sequence[Any]) -> None:
 
 
 def dask_parts(frame: Any, columns: Sequence[Any]) -> list[DaskPart]:
-    """Return a part per partition that has rows; their rows are counted once, by Dask's own scheduler."""
+    """Return one part per partition that has rows; the rows are counted once, by Dask's own scheduler."""
     import dask
     from dask.optimization import cull
 

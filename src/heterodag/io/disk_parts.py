@@ -1,4 +1,4 @@
-"""Files and lazy frames as parts of one table; what is not Parquet becomes Parquet in a temporary folder first."""
+"""Open files and lazy frames as parts of one table; what is not Parquet is first converted in a temporary folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from heterodag.io.textfiles import is_number, text_format
 
 @dataclass(frozen=True)
 class Opened:
-    """What an open table is made of: names, parts, where from, files that belong to it, columns of text left out."""
+    """What an open table consists of: names, parts, source, folder of temporary files, text columns left out."""
 
     names: Sequence[str]
     parts: Sequence[Part]
@@ -78,7 +78,7 @@ def _name(file: ParquetFile | TextTable) -> str:
 def _columns(
     files: Sequence[ParquetFile | TextTable], choice: Choice, shown: str, strict: bool
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the columns that all files have, and those of text, or raise `DataError` if files do not belong together."""
+    """Return the numeric columns and an example of each text column; raise `DataError` if the files do not match."""
     own = [list(file.names if isinstance(file, TextTable) else file.columns) for file in files]
     names = choice.of(own[0], shown)
     for file, columns in zip(files[1:], own[1:], strict=True):
@@ -130,7 +130,7 @@ def is_lazy_frame(X: Any) -> bool:
 
 
 def open_lazy_frame(frame: Any, choice: Choice) -> Opened:
-    """Let polars compute a lazy frame into a Parquet file and open that."""
+    """Let polars write a lazy frame to a Parquet file, and open that."""
     import polars as pl
 
     pyarrow()

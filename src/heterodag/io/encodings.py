@@ -1,4 +1,4 @@
-"""How the characters of a text file are encoded; where that fails, a sentence that names the encoding to pass."""
+"""Find the encoding of a text file; if decoding fails, suggest the encoding to pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def encoding_of(source: Source, given: str | None) -> str:
         return _found(source)
     try:
         known = codecs.lookup(given).name
-        "".encode(known)  # some codecs, such as base64, are not of text
+        "".encode(known)  # some codecs, such as base64, are not for text
     except (LookupError, ValueError):
         raise ParameterError("encoding", "be an encoding that Python knows, such as 'latin-1'", given) from None
     # utf-8-sig reads plain UTF-8 as well, and keeps a byte order mark out of the first column's name.
@@ -38,7 +38,7 @@ def _found(source: Source) -> str:
 
 
 def undecodable(source: Source, encoding: str) -> str:
-    """Return the sentence about a file that is not in this encoding: where, and what to try."""
+    """Return the message about a file that is not in this encoding: where it fails, and what to try."""
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     with source.open() as file:
         for number, line in enumerate(file, start=1):
@@ -53,7 +53,7 @@ def undecodable(source: Source, encoding: str) -> str:
 
 
 def _advice(line: bytes, position: int, failed: str) -> str:
-    """Return which encoding to pass: that of Western Windows programs if its characters make words, with the word."""
+    """Return which encoding to pass: that of Western Windows programs, with the word it gives, if it can be used."""
     if failed != "utf-8-sig":
         return "pass another --encoding, or none for UTF-8"
     try:

@@ -1,7 +1,7 @@
-"""Excel files (.xlsx): one sheet becomes a frame whose cells are not yet checked, or one sentence that says what is wrong.
+"""Read one sheet of an Excel file (.xlsx) into a frame whose cells are not yet checked, or say what is wrong.
 
-As strict as the reader of text: the first row that is not empty holds the names, empty rows are left out, and nothing is
-repaired in silence.
+The reader is as strict as that for text files: the first row that is not empty holds the names, empty rows are left
+out, and nothing is silently repaired.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _cells(source: Source, content: bytes, sheet: str | None, *, formulas: bool 
 
 
 def _check_formulas(source: Source, content: bytes, title: str, cells: list[Row]) -> None:
-    """Refuse formulas whose results were never computed, as programs other than spreadsheets write them."""
+    """Refuse formulas without stored results, as programs other than spreadsheets write them."""
     if all(cell is not None for row in cells for cell in row):
         return
     _, written = _cells(source, content, title, formulas=True)
@@ -104,7 +104,7 @@ def _title(titles: list[str], sheet: str | None) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell, None if it is empty or holds blanks only."""
+    """Return a cell, or None if it is empty or holds only blanks."""
     return value if not isinstance(value, str) else value.strip() or None
 
 

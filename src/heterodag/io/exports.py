@@ -1,30 +1,31 @@
-"""Results out: a fitted model becomes edges.csv, graph.json, graph.graphml and graph.dot.
+"""Write results: a fitted model becomes edges.csv, graph.json, graph.graphml and graph.dot.
 
 `graph.json`, format version 1, is one object with these keys (those without a value are left out):
 
 - ``format``, ``format_version``: always ``"heterodag-graph"`` and ``1``.
 - ``names``: the variables in the column order of the table.
 - ``order``: the same names, causes first; ``layers``: lists of names that were placed together.
-- ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest first. If the method
-  knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the edge turned
-  round is worse; null where not known and where prior knowledge decides), ``interventional_nats`` (how much of that is due
-  to interventions, if there were some) and ``open`` (true where the evidence is so little
-  that the direction is open; cause and effect are then those of the learned DAG). After a bootstrap, ``frequency`` and
-  ``reversed_frequency``: the share of resamples with the edge, and with it the other way round. The strength, where known:
-  ``mean_effect`` (average slope of the mean, standard deviations of the effect per standard deviation of the cause, with
-  the 95 % interval ``mean_effect_lower``, ``mean_effect_upper``), ``mean_change`` (the same in units of the effect),
-  ``mean_range`` (how far the mean moves along the central 95 % of the cause, in standard deviations of the effect),
-  ``spread_effect`` (factor on the spread per standard deviation of the cause, with ``spread_effect_lower``,
-  ``spread_effect_upper``), ``spread_range`` (largest over smallest spread along the central 95 % of the cause) and
-  ``share`` (of the nats that all causes of the effect bring together, how many are lost without this one). If prior
-  knowledge requires edges, also ``required``: true for those; they were not tested, so their p-value is null.
+- ``edges``: objects with ``cause``, ``effect`` and ``pvalue`` (null where not tested), smallest p-value first. If the
+  method knows them, also ``nats`` (evidence for the edge), ``direction_nats`` (by how much the best graph with the
+  edge turned round is worse; null where not known and where prior knowledge decides), ``interventional_nats`` (how
+  much of that is due to interventions, if there were any) and ``open`` (true where the evidence is too weak to decide
+  the direction; cause and effect are then those of the learned DAG). After a bootstrap, ``frequency`` and
+  ``reversed_frequency``: the share of resamples with the edge, and with the edge turned round. The strength, where
+  known: ``mean_effect`` (average slope of the mean, standard deviations of the effect per standard deviation of the
+  cause, with the 95 % interval ``mean_effect_lower``, ``mean_effect_upper``), ``mean_change`` (the same in units of
+  the effect), ``mean_range`` (how far the mean moves along the central 95 % of the cause, in standard deviations of
+  the effect), ``spread_effect`` (factor on the spread per standard deviation of the cause, with
+  ``spread_effect_lower``, ``spread_effect_upper``), ``spread_range`` (largest over smallest spread along the central
+  95 % of the cause) and ``share`` (of the nats that all causes of the effect bring together, how many are lost
+  without this one). If prior knowledge requires edges, also ``required``: true for those; they were not tested, so
+  their p-value is null.
 - ``pvalues``: one list per cause with one number per effect, in the order of ``names``; null if not tested.
 - ``scores``: one list per round with one number per variable; null for variables already placed.
 - ``mechanisms``: the model of each variable, objects with ``variable``, ``parents`` and ``curves`` (names joined by
   ", "; ``curves`` are the parents whose effect is curved), ``form`` ("natural" or "location-scale"), ``spread``
   ("constant" or "moving"), ``noise`` ("normal" or "flexible") and ``rows``.
-- ``targets``: what conditions act on that were not simply set, objects with ``condition``, ``variable``, ``kind``,
-  ``pvalue``, ``nats`` and ``acts``; see `HOST.targets_`.
+- ``targets``: what conditions with shifts or unknown targets act on, objects with ``condition``, ``variable``,
+  ``kind``, ``pvalue``, ``nats`` and ``acts``; see `HOST.targets_`.
 - ``trust``: the box "Can I trust this?", objects with ``severity`` ("green", "amber", "red"), ``topic``, ``check``,
   ``sentence``, ``remedy``, ``columns`` and ``rows``; see `heterodag.checks`.
 - ``warnings``: every warning of the fit, one sentence each.
@@ -56,20 +57,20 @@ from heterodag.io.inputs import column_index
 
 FORMAT = "heterodag-graph"
 FORMAT_VERSION = 1
-#: What a method may know of each edge beside its p-value: fields here, fitted attributes with an underscore at the end.
+#: What a method may know of each edge besides its p-value: fields here; fitted attributes end in an underscore.
 CERTAINTY = ("nats", "direction_nats", "interventional_nats", "open", "required", "frequency", "reversed_frequency")
 #: What may be known of the strength of each edge; `heterodag.scm.strength` has the definitions.
 STRENGTHS = (
     "mean_effect", "mean_effect_lower", "mean_effect_upper", "mean_change", "mean_range",
     "spread_effect", "spread_effect_lower", "spread_effect_upper", "spread_range", "share",
 )  # fmt: skip
-# What XML 1.0 cannot hold in any spelling.
+# Characters that XML 1.0 cannot represent at all.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class GraphResult:
-    """What was learned, free of the estimator that learned it.
+    """What was learned, independent of the estimator that learned it.
 
     Attributes
     ----------
@@ -141,13 +142,13 @@ class GraphResult:
         return [(i, j, math.nan if self.pvalues is None else float(self.pvalues[i, j])) for i, j in pairs]
 
     def certainty(self) -> dict[str, NDArray[Any]]:
-        """Return what is known of the edges beside their p-values, as matrices by name: certainty, then strength."""
+        """Return what is known of the edges besides their p-values, as matrices by name: certainty, then strength."""
         found = {name: getattr(self, name) for name in CERTAINTY}
         found |= {name: self.strengths.get(name) for name in STRENGTHS}
         return {name: matrix for name, matrix in found.items() if matrix is not None}
 
     def about(self, cause: int, effect: int) -> dict[str, float | bool]:
-        """Return what is known of one edge beside its p-value."""
+        """Return what is known of one edge besides its p-value."""
         return {name: matrix[cause, effect].item() for name, matrix in self.certainty().items()}
 
     def is_required(self, cause: int, effect: int) -> bool:
@@ -161,7 +162,7 @@ def graph_result(model: Any) -> GraphResult:
     Parameters
     ----------
     model : estimator
-        Any fitted estimator of this package; it may lack everything but its graph.
+        Any fitted estimator of this package; everything but its graph may be missing.
     """
     order, layers = getattr(model, "order_", None), getattr(model, "layers_", None)
     undecided, mechanisms = getattr(model, "open_", None), getattr(model, "mechanisms_", None)
@@ -201,7 +202,7 @@ def _knowledge(value: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_name(part: Any, names: Sequence[str]) -> Any:
-    """Return lists, however deep, with names in place of indices; an index that a file could not explain stays."""
+    """Return nested lists with names in place of indices; an index outside the table stays as it is."""
     if isinstance(part, str):
         return str(part)
     if isinstance(part, Iterable):
@@ -258,7 +259,7 @@ def edge_list(result: GraphResult) -> list[tuple[str, str, float]]:
 
 
 def ordered_layers(result: GraphResult) -> list[list[str]]:
-    """Return the order in layers of names; layers that another order than the final one had are not used."""
+    """Return the order as layers of names; layers that do not match the final order are replaced by single names."""
     order = result.order or ()
     layers = result.layers or ()
     if [node for layer in layers for node in layer] != list(order):
@@ -267,7 +268,7 @@ def ordered_layers(result: GraphResult) -> list[list[str]]:
 
 
 def edges_csv(result: GraphResult) -> str:
-    """Return the text of edges.csv: cause, effect, p-value and what else is known (empty where nothing is)."""
+    """Return the text of edges.csv: cause, effect, p-value and whatever else is known; unknown cells are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["cause", "effect", "pvalue", *result.certainty()])
@@ -308,12 +309,12 @@ def graph_json(result: GraphResult) -> str:
 
 
 def _finite(value: float | bool) -> float | bool | None:
-    """JSON has neither NaN nor infinity."""
+    """Return None for NaN and infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 
 def _pretty(content: Mapping[str, Any]) -> str:
-    """One line per key, edge, matrix row and mechanism: for people to read, and for diffs to be small."""
+    """Write one line per key, edge, matrix row and mechanism, so that people can read it and diffs are small."""
     lines = []
     for key, value in content.items():
         text = _compact(value)

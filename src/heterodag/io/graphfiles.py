@@ -1,6 +1,6 @@
-"""Graphs in: graph.json, edges.csv, GraphML and square adjacency tables, for `heterodag evaluate`.
+"""Read graphs from graph.json, edges.csv, GraphML and square adjacency tables, for `heterodag evaluate`.
 
-Everywhere `adjacency.loc[a, b] == 1` means a -> b. An edge whose direction is open is the edge that the file names.
+Everywhere `adjacency.loc[a, b] == 1` means a -> b. An open edge is read in the direction that the file gives.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class GraphFile:
     adjacency : pandas.DataFrame
         Zeros and ones, with the names on rows (causes) and columns (effects).
     order : list of str or None
-        Names, causes first, where the file has them.
+        Names, causes first, if the file has them.
     pvalues : pandas.DataFrame or None
-        P-values in the same shape, NaN where not tested, where the file has them.
+        P-values in the same shape, NaN where not tested, if the file has them.
     certainty : dict of str to pandas.DataFrame
-        What graph.json says of the edges beside their p-values, in the same shape: those of `exports.CERTAINTY` and
+        What graph.json says of the edges besides their p-values, in the same shape: those of `exports.CERTAINTY` and
         `exports.STRENGTHS` that it has. NaN where not known; ``open`` and ``required`` are boolean.
 
     Examples
@@ -62,9 +62,9 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> GraphFil
     Parameters
     ----------
     path : str or Path
-        By its ending: ``.json``, ``.graphml``; anything else is text with either the columns cause and effect
-        (or source and target, or from and to), or a square table of zeros and ones, causes in rows. Of a folder, its
-        graph.json.
+        The ending decides: ``.json`` or ``.graphml``; anything else is text with either the columns cause and effect
+        (or source and target, or from and to), or a square table of zeros and ones, causes in rows. If it is a
+        folder, the graph.json in it is read.
     nodes : sequence of str, optional
         All names, for edge lists, which do not name variables without edges.
 
@@ -96,7 +96,7 @@ def read_graph(path: str | Path, nodes: Sequence[str] | None = None) -> GraphFil
 
 
 def _graph_path(path: Path) -> Path:
-    """Return the file of a graph; the results of `heterodag fit` may be given by their folder."""
+    """Return the file that holds the graph; for a folder of results of `heterodag fit`, the graph.json in it."""
     if path.is_dir():
         if not (path / "graph.json").is_file():
             raise DataError(
@@ -158,7 +158,7 @@ def _square(rows: Any, names: list[str]) -> pd.DataFrame:
 
 
 def _certainty(edges: Sequence[Mapping[str, Any]], names: list[str]) -> dict[str, pd.DataFrame]:
-    """Return what the edges say beside their p-value, one table per key."""
+    """Return what the edges hold besides their p-value, one table per key."""
     import pandas as pd
 
     found, place = {}, {name: k for k, name in enumerate(names)}

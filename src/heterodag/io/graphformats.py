@@ -1,4 +1,4 @@
-"""One graph to one file, in the format its ending names: GML and DAGitty here, the others in `exports`."""
+"""Write one graph to one file, in the format its ending names: GML and DAGitty here, the others in `exports`."""
 
 from __future__ import annotations
 

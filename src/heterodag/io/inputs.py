@@ -1,4 +1,4 @@
-"""From whatever table a user has to a finite float array and column names, or one clear sentence why not."""
+"""Turn whatever table a user has into a finite float array and column names, or say in one sentence why not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 #: A column is called collinear when the others explain all but this share of its variance.
 COLLINEAR = 1e-12
 _SHOWN = 5
-#: Columns of Python objects, looked at cell by cell; polars calls a column of nothing but nulls unknown.
+#: Columns of Python objects, examined cell by cell; polars gives a column that holds only nulls the type unknown.
 _OBJECTS = (nw.Object, nw.Unknown)
 #: What to do about missing values.
 MISSING = ("refuse", "drop")
@@ -32,8 +32,9 @@ class IntegerLabel(str):
     """The name of a column whose label in the user's table is a whole number, as pandas allows.
 
     Names are text everywhere: in results, in files, in messages. The type remembers that the table itself calls the column
-    3 and not "3", so that a 3 in prior knowledge, interventions or a question means this label and no index. It behaves as
-    the text otherwise, and survives lists, object arrays and pickles; a JSON file has to say it (see `scm.files`).
+    3 and not "3", so that a 3 in prior knowledge, interventions or a question means this label and not an index.
+    Otherwise it behaves like the text, and it survives lists, object arrays and pickles. JSON loses the type, so a
+    JSON file has to store it separately (see `scm.files`).
     """
 
     __slots__ = ()
@@ -95,8 +96,8 @@ def read_data(X: Any) -> tuple[Array, list[str] | None]:
 
 
 def _refuse_unread(X: Any) -> None:
-    """Refuse tables whose rows are not in memory, with what to pass in their place."""
-    from heterodag.io.opened import OpenTable  # which reads tables in memory with this module
+    """Refuse tables whose rows are not in memory, and say what to pass instead."""
+    from heterodag.io.opened import OpenTable  # here, because that module imports this one
 
     if isinstance(X, OpenTable):
         raise DataError("`X` is a table on disk; this needs one in memory: pass X.sample(100_000).")
@@ -112,7 +113,7 @@ def _refuse_unread(X: Any) -> None:
 def check_data(X: Any, missing: str = "refuse") -> tuple[Array, list[str] | None]:
     """Return `(array, names)` of a table on which a graph can be learned, or raise `DataError`.
 
-    Refused, each with the columns named: an empty table, too few rows for the columns, text, missing and
+    These are refused, with the columns named: an empty table, too few rows for the columns, text, missing and
     infinite values, constant columns, columns that repeat each other or are linear functions of others.
     With `missing="drop"`, rows with missing values are left out instead, with a `DataWarning` that counts them.
     """
@@ -136,7 +137,7 @@ def column_labels(d: int, names: Sequence[str] | None) -> list[str]:
 def column_index(argument: str, column: Any, labels: Sequence[str]) -> int:
     """Return the index of a column given by name or index, or raise `ParameterError` for `argument`.
 
-    A whole number is a label where the table's own labels are whole numbers, and an index in any other table.
+    A whole number is a label if the table's own labels are whole numbers, and an index in any other table.
     """
     if isinstance(column, str):
         if column in labels:
@@ -197,7 +198,7 @@ def _floats(column: Any, name: str) -> Array:
 
 
 def _cells_as_floats(cells: Sequence[Any], name: str) -> Array:
-    """Return Python objects as floats; whole numbers have no largest value in Python, floats have one."""
+    """Return Python objects as floats, or raise `DataError`; Python's whole numbers can be too large for a float."""
     values = np.empty(len(cells))
     for row, cell in enumerate(cells):
         try:
@@ -218,7 +219,7 @@ def without_text(X: Any) -> tuple[Any, dict[str, Any]]:
     """Return a frame without the columns that hold no numbers, and an example of what each of these holds."""
     try:
         frame = nw.from_native(X, eager_only=True, strict=False)
-    except nw.exceptions.DuplicateError:  # `read_data` says so
+    except nw.exceptions.DuplicateError:  # `read_data` reports it
         return X, {}
     if not isinstance(frame, nw.DataFrame):
         return X, {}
@@ -272,7 +273,7 @@ def check_shape(array: Array) -> None:
         raise DataError(f"0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: the table is empty.")
     if n == 0:
         raise DataError(f"The table is empty: 0 rows (shape=(0, {d})).")
-    # Beyond 20 columns variables are fitted given a few parents, not given all others.
+    # Beyond 20 columns, variables are fitted given a few parents, not given all others.
     need = max(5, min(d, 20) + 3)
     if n < need:
         samples = "1 sample" if n == 1 else f"{n} rows"
@@ -355,7 +356,7 @@ def _check_collinear(array: Array, labels: list[str]) -> None:
 
 
 def _check_duplicates(array: Array, labels: list[str]) -> None:
-    """Do what is left of the check when rows are so few that all columns are collinear."""
+    """Look only for copies, when there are so few rows that all columns are collinear."""
     location, scale = location_and_scale(array)
     scaled = (array - location) / scale
     alike = np.triu(np.abs(scaled.T @ scaled) / len(array) > 1.0 - COLLINEAR, k=1)
@@ -365,7 +366,7 @@ def _check_duplicates(array: Array, labels: list[str]) -> None:
 
 
 def _really_collinear(scaled: Array, basis: list[int], j: int) -> bool:
-    """Judge the residual against the bulk of the column: one shared outlier is no collinearity."""
+    """Compare the residual with the bulk of the column: one shared outlier is not collinearity."""
     coefficients = np.linalg.lstsq(scaled[:, basis], scaled[:, j], rcond=None)[0]
     residual = scaled[:, j] - scaled[:, basis] @ coefficients
     low, high = np.quantile(scaled[:, j], [0.25, 0.75])
@@ -397,7 +398,7 @@ def warn_not_converged(columns: Sequence[int], labels: Sequence[str]) -> None:
 
 
 def named_rows(values: Array, names: Sequence[str], X: Any) -> Any:
-    """Return values as a pandas frame with these names, and with the index of `X` if it is one of as many rows."""
+    """Return values as a pandas frame with these names, and with the index of `X` if it has one for as many rows."""
     import pandas as pd
 
     index = X.index if isinstance(X, pd.DataFrame) and len(X) == len(values) else None

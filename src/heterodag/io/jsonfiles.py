@@ -1,4 +1,4 @@
-"""JSON files that people hand in: numbers of a usual size, each key once, not too deep; or one sentence why not."""
+"""Read JSON files strictly: numbers of a usual size, each key once, not too deep; otherwise say what is wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from heterodag.errors import DataError
 
 #: The deepest file of this package is the causal model, with 8 levels. Deeper ones are refused long before Python's own
-#: limit of recursion is near, which messages about such a file would reach.
+#: recursion limit, which printing such a content in a message would reach.
 MAX_DEPTH = 32
 #: Whole numbers of more digits than this do not fit into a floating-point number.
 MAX_DIGITS = 308
@@ -46,7 +46,7 @@ def read_object(path: Path, what: str, example: str) -> dict[str, Any]:
 
 
 def fault(error: Exception) -> str:
-    """Return in words what an error says about a file whose content is not of the shape that was expected."""
+    """Return in words what an error says about a file whose content does not have the expected shape."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
     return str(error) if isinstance(error, ValueError) else "a part of it has another shape"
@@ -65,7 +65,7 @@ def _depth_exceeds(content: Any, limit: int) -> bool:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a JSON key that stands twice: the parser would silently keep the last."""
+    """Refuse a JSON key that appears twice: the parser would silently keep the last."""
     for key, times in Counter(key for key, _ in pairs).items():
         if times > 1:
             raise ValueError(f"the key '{key}' appears more than once")

@@ -1,4 +1,4 @@
-"""Which kind of table a file is, by its ending and its first bytes; and what to do about kinds that are not read."""
+"""Tell which kind of table a file is by its ending and first bytes, and what to do about kinds that are not read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FOREIGN = {
     ".mat": "save it in MATLAB with writetable or writematrix.",
     ".pdf": "copy the table into a spreadsheet program and save it as .xlsx or CSV.",
 }
-#: How texts begin that are no tables of lines.
+#: How text files begin that are not tables of lines.
 _TEXTS = {
     (b"<!doctype", b"<html", b"<table", b"<?xml"): ("a page or XML", _PANDAS.format("read_html or read_xml")),
     (b"[{", b'{"'): ("JSON", _PANDAS.format("read_json")),

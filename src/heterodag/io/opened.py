@@ -1,4 +1,4 @@
-"""Tables that stay where they are: rows are read part by part, when they are needed, and never all at once."""
+"""Tables that are not in memory: rows are read part by part, when they are needed, and never all at once."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ IN_MEMORY_ROWS, IN_MEMORY_BYTES = 200_000, 200_000_000
 
 
 class OpenTable:
-    """A table whose rows are read part by part. `open_table` makes it.
+    """A table whose rows are read part by part; made by `open_table`.
 
     Parameters
     ----------
     names : sequence of str
         Names of the columns.
     parts : sequence of Part
-        The rows, in order; each part says how many it has, where they are, and reads them.
+        The rows, in order; each part knows how many rows it has and where they are, and reads them.
     source : str
         What the table was opened from, for messages.
     folder : TemporaryFolder, optional
@@ -93,14 +93,14 @@ class OpenTable:
         Parameters
         ----------
         rows : int
-            How many. The table is cut into that many stretches of equal length, and one row of each is drawn.
+            How many. The table is cut into this many stretches of equal length, and one row of each is drawn.
         random_state : int, Generator or None
             The seed. The rows do not depend on how the table is cut into parts.
 
         Returns
         -------
         pandas.DataFrame
-            The rows in their order; the index is their position in the table. All rows if there are no more.
+            The rows in their order; the index is their position in the table. All rows if the table has no more.
 
         Examples
         --------
@@ -126,22 +126,22 @@ class OpenTable:
         Returns
         -------
         pandas.DataFrame
-            The rows; all if there are no more.
+            The rows; all of them if the table has no more.
         """
         return self._frame(np.arange(min(check_integer("rows", rows, low=1), self.n_rows)))
 
     def take(self, positions: Index) -> Array:
-        """Return rows by their positions in the table, which increase.
+        """Return rows by their positions in the table.
 
         Parameters
         ----------
         positions : (m,) whole numbers
-            The first row is 0.
+            In increasing order; the first row of the table is 0.
 
         Returns
         -------
         (m, d) array
-            Parts that hold none of them are not read.
+            The rows. Parts that hold none of them are not read.
         """
         found = np.empty((len(positions), len(self.names)))
         for start, part in self.placed_parts():
@@ -179,7 +179,7 @@ class OpenTable:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the files to the table that made them: a copy in another process removes nothing."""
+        """Leave the temporary files to the table that made them: a copy in another process removes nothing."""
         return self.__dict__ | {"_remove": None}
 
     def __repr__(self) -> str:
@@ -209,19 +209,20 @@ def open_table(
     source : path, list of paths, polars LazyFrame, Dask DataFrame, array or data frame
         A Parquet file, a pattern such as ``"measurements/*.parquet"``, a folder of Parquet files, or a list of these; text
         files (CSV, TSV, also packed) and lazy frames are converted to Parquet in a temporary folder, which is removed when
-        the table is closed or no longer used. Partitions of a Dask DataFrame are computed where they are read.
+        the table is closed or no longer used. Partitions of a Dask DataFrame are computed when they are read.
     columns : sequence of str, optional
         The columns to use, in this order.
     drop : sequence of str, optional
         Columns to leave out.
     rows_per_part : int, optional
-        Rows that are read at a time, at most; by default as many as take 16 MB. Partitions of a Dask DataFrame are not cut.
+        At most this many rows are read at a time; by default as many as take 16 MB. Partitions of a Dask DataFrame
+        are not cut.
     delimiter, decimal, encoding, header, comment : optional
         How text files are to be read; see `heterodag.io.tables.read_table`.
     na_values : sequence of str
-        Texts of text files, or numbers of other files, that stand for a missing value.
+        Texts in text files, or numbers in other files, that stand for a missing value.
     strict : bool, default=True
-        False leaves out columns of Parquet files that hold no numbers, and lists them in `text`, for a check.
+        False leaves out columns of Parquet files that hold no numbers, and lists them in `text`; this is for checks.
 
     Returns
     -------
@@ -268,9 +269,9 @@ def open_table(
 
 
 def as_open_table(X: Any) -> OpenTable | None:
-    """Return a table that is not in memory, opened; None for one that is.
+    """Open a table that is not in memory; return None for one that is.
 
-    Open tables, polars LazyFrames and Dask DataFrames are not in memory.
+    Tables not in memory are open tables, polars LazyFrames and Dask DataFrames.
     """
     native = nw.to_native(X, strict=False)
     if isinstance(X, OpenTable) or is_lazy_frame(native) or is_dask_frame(native):
@@ -303,7 +304,7 @@ def row_place(part: Part, position: int) -> str:
 
 
 def stratified_rows(n: int, rows: int, random_state: Any = None) -> Index:
-    """Return one random position from each of `rows` stretches of equal length of n rows; all if there are no more."""
+    """Return one random position from each of `rows` equal stretches of n rows; all positions if n is not larger."""
     try:
         rng = np.random.default_rng(random_state)
     except (TypeError, ValueError):

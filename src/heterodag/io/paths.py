@@ -1,4 +1,4 @@
-"""From what a user calls a table on disk to its files: a path, a folder, a pattern such as ``data/*.parquet``, a list."""
+"""Find the files of a table on disk, given as a path, a folder, a pattern such as ``data/*.parquet``, or a list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_pattern(path: str | Path) -> bool:
 
 
 def files_of(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
-    """Return the files, those of a folder or pattern in the order of their names, numbers by their value."""
+    """Return the files; those of a folder or pattern are sorted by name, with numbers in names sorted by value."""
     if isinstance(source, list | tuple):
         return [file for one in source for file in files_of(one)]
     path = os.fspath(source)  # type: ignore[arg-type]

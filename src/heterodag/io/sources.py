@@ -31,7 +31,7 @@ class Source:
     name : str
         For messages.
     path : Path
-        The file; its ending is looked at.
+        The file; its ending helps to tell what it holds.
     content : bytes or None
         What standard input held; None for a file.
     """
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending that tells the kind of table: that before ``.gz`` and the like if there is one, in small letters."""
+        """The ending that tells the kind of table, in lower case; ``.gz`` and the like are taken off first."""
         path = self.path.with_suffix("") if self.path.suffix.lower() in _ENDINGS else self.path
         return path.suffix.lower()
 
@@ -56,7 +56,7 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a file that others can open by its path: neither packed nor standard input."""
+        """Whether it is a file that other libraries can open by its path: neither packed nor standard input."""
         return self.content is None and self._packing() is None
 
     def read(self) -> bytes:
@@ -85,7 +85,7 @@ class Source:
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
     def _packing(self) -> str | None:
-        """Return how the bytes are packed, by the ending or, without one of these, by the first bytes."""
+        """Return how the bytes are packed, judged by the ending or else by the first bytes."""
         if self.path.suffix.lower() in _ENDINGS:
             return _ENDINGS[self.path.suffix.lower()]
         with self._raw() as file:
@@ -94,9 +94,9 @@ class Source:
 
 
 def open_source(path: str | Path) -> Source:
-    """Return a file that can be read and is not empty, or standard input for ``-``; else raise `DataError`."""
+    """Return a file that can be read and is not empty, or standard input for ``-``; otherwise raise `DataError`."""
     if str(path) == STANDARD_INPUT:
-        content = b"" if sys.stdin is None else sys.stdin.buffer.read()  # None where it was closed
+        content = b"" if sys.stdin is None else sys.stdin.buffer.read()  # None if it was closed
         if not content:
             raise DataError("Standard input is empty; pipe a table with a header row and rows of numbers into it.")
         return Source("standard input", Path(""), content)

@@ -1,7 +1,7 @@
-"""Tables in: text, Parquet and Excel files become a frame of numbers, or one sentence that says what is wrong.
+"""Read text, Parquet and Excel files into a frame of numbers, or say in one sentence what is wrong.
 
-The details of text files are in `heterodag.io.textfiles`, those of Excel files in `heterodag.io.excel`; here are the checks
-that every kind of file shares.
+The details of text files are in `heterodag.io.textfiles`, those of Excel files in `heterodag.io.excel`. This module
+has the checks that all kinds of file share.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def read_table(
     decimal : {".", ","}
         The decimal mark of a text file.
     encoding : str, optional
-        Of a text file; by default UTF-8, or what its byte order mark says.
+        The encoding of a text file; by default UTF-8, or what its byte order mark says.
     header : bool, optional
-        Whether the first line of a text or Excel file holds the names. ``False`` names them ``x0``, ``x1``, ...;
-        the default expects names and refuses a first line of numbers.
+        Whether the first line of a text or Excel file holds the names. ``False`` names the columns ``x0``, ``x1``,
+        ...; the default expects names and refuses a first line of numbers.
     index_column : str, optional
         A column of row names: it becomes the index and takes no part in the analysis.
     columns : sequence of str, optional
@@ -67,18 +67,18 @@ def read_table(
     drop : sequence of str, optional
         Columns to leave out.
     missing : {"refuse", "drop"}
-        Rows with empty cells: an error that counts them, or left out with a warning that does.
+        What to do with rows that have empty cells: raise an error that counts them, or leave them out with a warning.
     conditions : str, optional
-        A column, of text or numbers, that says which condition a row belongs to: it becomes the index, and
-        `index_column` is left out.
+        A column, of text or numbers, that says which condition a row belongs to: it becomes the index, and replaces
+        `index_column` there.
     comment : str, optional
         Lines of a text file that begin with it are left out.
     na_values : sequence of str
-        Texts or numbers that stand for an empty cell, beside NA, NaN, null and the like.
+        Texts or numbers that stand for an empty cell, besides NA, NaN, null and the like.
     sheet : str, optional
         Name or number (1 is the first) of the sheet of an Excel file; by default the first.
     strict : bool
-        False lets missing values and text through, for a check that says what is there; `missing` is not used then.
+        False lets missing values and text through, for a check that reports them; `missing` is then not used.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def _read_parquet(source: Source) -> pd.DataFrame:
 
 
 def _without(frame: pd.DataFrame, na_values: Sequence[str]) -> pd.DataFrame:
-    """Return the frame with empty cells where these texts, or the numbers they are, stand."""
+    """Return the frame with these texts, and the numbers they stand for, replaced by empty cells."""
     if not na_values:
         return frame
     numbers = [float(text) for text in na_values if is_number(text)]
@@ -223,7 +223,7 @@ def _with_text(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
     converted = {name: to_number(frame[name]) for name in frame.columns}
     text = not_numeric(frame, converted)
     if text and all(DECIMAL_COMMA.fullmatch(cell) for cell, _ in text.values()):
-        check_numeric(frame, converted, source)  # not text, but read in the wrong way
+        check_numeric(frame, converted, source)  # these are numbers, read with the wrong decimal mark
     mixed = {name: converted[name].astype(object).where(converted[name].notna(), frame[name]) for name in text}
     return pd.DataFrame(converted | mixed, index=frame.index)
 

@@ -1,4 +1,4 @@
-"""Folders for tables that are converted before they are read: removed when their table is, also after a failure."""
+"""Folders for tables that are converted before they are read; removed with their table, also after a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class TemporaryFolder:
-    """A folder of its own. Only the process that made it removes it: a copy in a worker does not."""
+    """A new temporary folder. Only the process that made it removes it: a copy in a worker does not."""
 
     def __init__(self) -> None:
         with self._room():
@@ -31,7 +31,7 @@ class TemporaryFolder:
     def _room(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # libraries wrap the error of the system in errors of their own
+        except Exception as error:  # libraries wrap the system's error in their own
             if getattr(error, "errno", None) not in _FULL and "No space left" not in str(error):
                 raise
             where = os.path.dirname(getattr(self, "path", "")) or tempfile.gettempdir()
@@ -42,7 +42,7 @@ class TemporaryFolder:
 
     @contextmanager
     def filling(self) -> Iterator[str]:
-        """Give the path of the folder; remove it if what is done inside fails, and say so if the disk is full."""
+        """Yield the path of the folder; remove the folder if the block fails, and say so if the disk is full."""
         try:
             with self._room():
                 yield self.path

@@ -1,6 +1,6 @@
-"""Long text files, block by block: checked as strictly as `textfiles` does, and written to Parquet on the way.
+"""Convert long text files to Parquet block by block, with checks as strict as those of `textfiles`.
 
-Every row is counted before pandas gets its block, so no row can be cut short, filled up or shifted.
+The fields of every row are counted before pandas gets its block, so no row can be cut short, filled up or shifted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from heterodag.io.textfiles import TextFormat, numbered_rows, parse_rows, readab
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Cells of a block: about 20 MB of text.
+#: Cells per block: about 20 MB of text.
 BLOCK_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file whose first lines were looked at: how to read it, its names, and whether these stand in a header."""
+    """A text file whose first lines were examined: how to read it, its names, and whether it has a header."""
 
     fmt: TextFormat
     names: list[str]
@@ -42,7 +42,7 @@ class TextTable:
 
 
 def convert(table: TextTable, columns: Sequence[str], path: Path) -> None:
-    """Write some columns of a text file to a Parquet file, a row group per block."""
+    """Write some columns of a text file to a Parquet file, one row group per block."""
     pa = pyarrow()
     from pyarrow.parquet import ParquetWriter
 
@@ -53,7 +53,7 @@ def convert(table: TextTable, columns: Sequence[str], path: Path) -> None:
 
 
 def blocks(table: TextTable, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield some columns as numbers, block by block; raise `DataError` at the first cell that is none."""
+    """Yield some columns as numbers, block by block; raise `DataError` at the first cell that is not a number."""
     first, words = 0, dict[str, bool]()
     for text in _blocks_of_text(table, max(1, BLOCK_CELLS // len(table.names))):
         with io.StringIO(text, newline="") as file:
@@ -69,7 +69,7 @@ def blocks(table: TextTable, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
 
 
 def _check_words(source: Source, column: pd.Series, words: dict[str, bool], first: int) -> None:
-    """Refuse a column that says True and False in one block and holds numbers in another, as a whole column would be."""
+    """Refuse a column with True and False in one block and numbers in another, as the reader of whole files does."""
     held = column.dropna()
     if held.empty:
         return
@@ -82,7 +82,7 @@ def _check_words(source: Source, column: pd.Series, words: dict[str, bool], firs
 
 
 def _blocks_of_text(table: TextTable, rows: int) -> Iterator[str]:
-    """Yield that many rows at a time as they are written, every one with as many fields as there are names."""
+    """Yield the text of `rows` rows at a time; check that every row has as many fields as there are names."""
     fmt, expected, before = table.fmt, len(table.names), 0
     with readable(table.source, fmt.encoding), fmt.open() as file:
         lines: list[str] = []

@@ -1,6 +1,6 @@
-"""Delimited text files: comments, delimiter, header and field counts, each problem told in one sentence.
+"""Read delimited text files: comments, delimiter, header and field counts, each problem reported in one sentence.
 
-`pandas` parses the numbers. What it would repair in silence (short rows, repeated names, a first column taken
+`pandas` parses the numbers. What it would silently repair (short rows, repeated names, a first column taken
 for an index) is looked for here and reported instead: a shifted column is a wrong graph without any warning.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DELIMITERS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "pipe": "|", "space": " "}
 _SNIFFED = ",\t;|"
 _SAMPLE_LINES = 20
-#: Marks that lines of comments begin with, and few names.
+#: Marks that comment lines begin with; names rarely do.
 _COMMENT_MARKS = ("#", "%", "//")
 _SHOWN = {"\t": "tab", " ": "' '", ";": "';'", ",": "','", "|": "'|'"}
 
@@ -88,7 +88,7 @@ def read_text(
     comment : str, optional
         Lines that begin with it are left out.
     na_values : sequence of str
-        Texts that stand for an empty cell, beside those that pandas knows (NA, NaN, null and the like).
+        Texts that stand for an empty cell, besides those that pandas knows (NA, NaN, null and the like).
 
     Returns
     -------
@@ -111,7 +111,7 @@ def text_format(
     header: bool | None = None,
     comment: str | None = None,
 ) -> tuple[TextFormat, list[str]]:
-    """Find out how a text file is to be read, and its names, from its first lines; see `read_text` for the arguments."""
+    """Find out how to read a text file, and its names, from its first lines; `read_text` explains the arguments."""
     if decimal not in (".", ","):
         raise ParameterError("decimal", "be '.' or ','", decimal)
     if comment is not None and not comment.strip():
@@ -138,13 +138,13 @@ def read_rows(path: Path) -> list[list[str]]:
 
 
 def _open_text(source: Source, encoding: str, comment: str | None = None) -> IO[str]:
-    """Open the characters of a file; lines that begin with `comment` are blank, so that lines keep their numbers."""
+    """Open a file as text; lines that begin with `comment` become blank, so that line numbers stay the same."""
     file = io.TextIOWrapper(source.open(), encoding=encoding, newline="")
     return file if comment is None else cast(IO[str], _WithoutComments(file, comment))
 
 
 class _WithoutComments(io.TextIOBase):
-    """A text file whose comment lines are blank, read line by line: it may be too long for memory."""
+    """A text file with its comment lines made blank, read line by line because it may be too long for memory."""
 
     def __init__(self, file: io.TextIOWrapper, comment: str) -> None:
         self._file, self._comment, self._rest = file, comment, ""
@@ -193,7 +193,7 @@ def _sample(source: Source, encoding: str, comment: str | None = None) -> list[s
 
 
 def _check_comments(source: Source, lines: list[str], decimal: str) -> None:
-    """Refuse lines of comments on top: a mark, and another number of cells than the lines below have."""
+    """Refuse comment lines at the top: they begin with a mark and differ from the lines below in their cell count."""
     mark = next((mark for mark in _COMMENT_MARKS if lines[0].startswith(mark)), None)
     if mark is None:
         return
@@ -226,7 +226,7 @@ def sniff_delimiter(lines: list[str], decimal: str = ".") -> str:
     lines : list of str
         The first lines of the file, without blank ones.
     decimal : str
-        The decimal mark, the delimiter only if nothing else is (numbers are then in quotes).
+        The decimal mark. It is taken for the delimiter only if nothing else can be (numbers are then in quotes).
     """
 
     def quality(delimiter: str) -> tuple[bool, float, float, int]:
@@ -243,7 +243,7 @@ def sniff_delimiter(lines: list[str], decimal: str = ".") -> str:
 
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Yield the cells of every line that is not blank, quotes undone."""
+    """Yield the cells of every line that is not blank, without quotes."""
     return (cells for _, cells in numbered_rows(lines, delimiter))
 
 
@@ -356,7 +356,7 @@ def parse_rows(
 
 
 def _exact_numbers(pandas_version: str) -> dict[str, Any]:
-    """Return what makes pandas read every digit: the default from 3.1 on, which warns when it is asked for."""
+    """Return the option that makes pandas read every digit; from 3.1 on it is the default, and passing it warns."""
     major, minor = (int(part) for part in pandas_version.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
@@ -373,7 +373,7 @@ def _ragged(fmt: TextFormat, expected: int) -> str | None:
 
 
 def wrong_width(fmt: TextFormat, cells: list[str], expected: int, before: int, line: int) -> str:
-    """Say what is wrong with a row that ends on a line, the row before it on line `before`."""
+    """Say what is wrong with the row that ends on `line`; the row before it ends on line `before`."""
     if any("\n" in cell or "\r" in cell for cell in cells):
         return f"A quote that opens on line {before + 1} of '{fmt.source}' does not close; fix that line."
     fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"

@@ -1,4 +1,4 @@
-"""Files out, all or none: a failure half-way leaves the folder as it was before."""
+"""Write all files or none: a failure half-way leaves the folder as it was before."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_all(files: Mapping[str, str | bytes], out_dir: str | Path) -> list[Pat
     files : mapping of str to str or bytes
         File names and contents; text is written as UTF-8.
     out_dir : str or Path
-        The folder, made if need be; other files in it are left alone.
+        The folder, created if necessary; other files in it are left alone.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Interventions as users write them: which variables were set from outside, or changed, in which rows.
 
 Three ways to write them: a table of True and False (rows and columns of `X`), one entry per row (None, a column, or
-several), or `Interventions`, a column of conditions with the targets of each. All become a `Study` (`knowledge.study`).
+several), or `Interventions`, a column of conditions with the targets of each. All become a `Study`.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from heterodag.io.jsonfiles import read_object
 
 KINDS = ("set", "shift")
 UNKNOWN = "unknown"
-#: A condition whose effect is estimated (shifts, unknown targets) needs this many rows for a location and a spread.
+#: A condition whose effect is estimated (shifts, unknown targets) needs this many rows for its location and spread.
 LEAST_ROWS = 5
-#: How None and the missing values of NumPy and pandas print; comparing them with themselves has no answer for some.
+#: How None and the missing values of NumPy and pandas print. They are recognised by their text because comparing
+#: pandas' missing value with itself gives neither True nor False.
 _MISSING = {"None", "nan", "<NA>", "NaT"}
 _EXAMPLE = '{"control": null, "drug a": "x1", "drug b": ["x2", "x3"], "drug c": "unknown"}'
 
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """Experiments by condition: which condition every row belongs to, and which variables each acts on.
+    """Experiments by condition: which condition every row belongs to, and which variables each condition acts on.
 
     Parameters
     ----------
     conditions : array of shape (n,), or a column
-        The condition of every row; or the column of `X` that holds it and is then no variable.
+        The condition of every row; or the column of `X` that holds it, which is then not a variable.
     targets : mapping from conditions to targets, or "unknown"
-        A target is None (nothing was done: observation), a column, a list of columns, or "unknown": then every variable is
-        tested for whether the condition acts on it. "unknown" in place of the mapping says so of all conditions. Columns
-        are given as in `PriorKnowledge`.
+        A target is None (nothing was done: observation), a column, a list of columns, or "unknown": then every
+        variable is tested for whether the condition acts on it. "unknown" in place of the mapping applies to all
+        conditions. Columns are given as in `PriorKnowledge`.
     kind : {"set", "shift"}, default="set"
-        What known targets undergo. "set": they were set from outside, and their causes had no say in these rows.
-        "shift": their mechanism stayed, with a location and a spread of its own in that condition.
+        What was done to known targets. "set": they were set from outside, and their causes did not act in these rows.
+        "shift": their causes still act, but location and spread differ in that condition.
 
     Notes
     -----
-    Shifts and unknown targets are relative to a reference: all conditions without targets together, or, where every
-    condition has some, the one with the most rows.
+    Shifts and unknown targets are relative to a reference: all conditions without targets together, or, if every
+    condition has targets, the one with the most rows.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class Interventions:
         conditions : array of shape (n,), or a column
             As in `Interventions`.
         path : str, Path or None
-            The file: one object such as {"control": null, "drug": "x1"}. None: all targets are unknown.
+            The file: one object such as {"control": null, "drug": "x1"}. None means that all targets are unknown.
         kind : {"set", "shift"}, default="set"
             As in `Interventions`.
 
@@ -94,13 +95,13 @@ class Interventions:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What was said about every row, checked.
+    """What the user said about every row, checked.
 
     Attributes
     ----------
     fixed : (n, d) bool; True where a variable was set.
     condition : (n,) number of the condition of every row.
-    names : of the conditions.
+    names : names of the conditions.
     changed : condition number -> columns that it shifts, or None if its targets are unknown; without the reference.
     """
 
@@ -110,17 +111,17 @@ class Told:
     changed: dict[int, tuple[int, ...] | None] = field(default_factory=dict)
 
     def take(self, rows: Index | Mask) -> Told:
-        """Return what was said about some rows."""
+        """Return what the user said about some rows."""
         return Told(self.fixed[rows], self.condition[rows], self.names, self.changed)
 
     def undisturbed(self, column: int) -> Mask:
-        """Return the rows in which a variable was neither set nor possibly changed: those of its own mechanism."""
+        """Return the rows of a variable's own mechanism: it was not set there, and nothing can have changed it."""
         acting = [number for number, some in self.changed.items() if some is None or column in some]
         return np.asarray(~self.fixed[:, column] & ~np.isin(self.condition, acting))
 
 
 def take_conditions(X: Any, interventions: Any) -> tuple[Any, Any]:
-    """Return `X` without its column of conditions, if `interventions` names one, and the interventions with its values."""
+    """Move the column of conditions, if `interventions` names one, from `X` into the interventions; return both."""
     if not isinstance(interventions, Interventions) or not isinstance(interventions.conditions, str | Integral):
         return X, interventions
     import narwhals.stable.v1 as nw
@@ -136,7 +137,7 @@ def take_conditions(X: Any, interventions: Any) -> tuple[Any, Any]:
 
 
 def read_interventions(value: Any, labels: Sequence[str], n: int) -> Told:
-    """Return what a user passed as `interventions` for a table of n rows, or raise one sentence."""
+    """Return what a user passed as `interventions` for a table of n rows, or raise an error."""
     if isinstance(value, Told):
         return value
     if isinstance(value, Interventions):
@@ -220,7 +221,7 @@ def _by_condition(told: Interventions, labels: Sequence[str], n: int) -> Told:
         elif some:
             fixed[np.ix_(condition == number, list(some))] = True
     also = changed.pop(reference, ())
-    if also:  # the reference is itself shifted: what it acts on differs in all the others
+    if also:  # the reference is itself shifted: its targets differ in all other conditions
         for number in range(len(known)):
             if number != reference and changed.get(number, ()) is not None:
                 changed[number] = tuple(sorted({*(changed.get(number) or ()), *also}))
@@ -230,7 +231,7 @@ def _by_condition(told: Interventions, labels: Sequence[str], n: int) -> Told:
 
 
 def _conditions(told: Interventions, n: int) -> list[Any]:
-    """Return the condition of every row; a missing one is refused, unless the targets name it."""
+    """Return the condition of every row; refuse a missing condition unless the targets name it."""
     if not isinstance(told.conditions, Iterable):
         raise ParameterError("conditions", f"have one entry per row, {n}", told.conditions)
     values = list(told.conditions)
@@ -251,13 +252,13 @@ def _check_hashable(argument: str, value: Any) -> None:
 
 
 def _reference(targets: Sequence[tuple[int, ...] | None], counts: Index) -> int:
-    """Return the largest of the conditions without targets, or of all if each has some."""
+    """Return the largest condition without targets, or the largest of all if each has targets."""
     without = [number for number, some in enumerate(targets) if some == ()] or list(range(len(targets)))
     return max(without, key=lambda number: int(counts[number]))
 
 
 def _targets(targets: Mapping[Any, Any] | str, condition: Any, labels: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the targets of a condition: columns, none, or None if they are unknown."""
+    """Return the targets of a condition as a tuple of columns, or None if they are unknown."""
     if isinstance(targets, str):
         return None
     if condition not in targets and str(condition) not in targets:

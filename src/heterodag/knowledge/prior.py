@@ -27,8 +27,8 @@ _EXAMPLE = '{"required": [["a", "b"]], "forbidden": [], "tiers": [["a"], ["b", "
 class PriorKnowledge:
     """What you know about the graph; it is obeyed strictly.
 
-    Columns are given by name, or by index (0 is the first). Where the table's own labels are whole numbers, as in a pandas
-    frame with the columns 3, 2, 1, 0, a whole number is such a label and no index.
+    Columns are given by name, or by index (0 is the first). If the table's own labels are whole numbers, as in a
+    pandas frame with the columns 3, 2, 1, 0, a whole number is a label, not an index.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class PriorKnowledge:
 
     Notes
     -----
-    Deduced for the order: a root is placed before, and a leaf after, every column for which that excludes no graph
-    that agrees with the rest of the knowledge.
+    In the order, a root is placed before, and a leaf after, every column for which that excludes no graph that agrees
+    with the rest of the knowledge.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class PriorKnowledge:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> PriorKnowledge:
-        """Return the knowledge of a mapping.
+        """Return the knowledge in a mapping.
 
         Parameters
         ----------
@@ -153,14 +153,14 @@ class PriorKnowledge:
         Parameters
         ----------
         names : sequence of str or None
-            Names of the columns. A table without names knows its columns as x0, x1, ... too.
+            Names of the columns. The columns of a table without names are also called x0, x1, ...
         d : int
             Number of columns.
 
         Returns
         -------
         ResolvedKnowledge
-            For methods that build an order or test edges.
+            The matrices, for methods that build an order or test edges.
         """
         return resolve(self, column_labels(d, names))
 

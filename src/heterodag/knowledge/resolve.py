@@ -1,9 +1,10 @@
-"""From prior knowledge by name to matrices by index; every contradiction is refused with its culprits.
+"""From prior knowledge by name to matrices by index; errors about contradictions name the edges and columns involved.
 
-The order needs care. Required edges and tiers settle who comes before whom: their transitive closure must have no
-cycle. Roots and leaves say nothing about the order by themselves, but an order that places a root late loses its
-edges. A root is therefore put before each column that comes after everything the root has to come after: in any
-order that agrees with a graph and the rest of the knowledge, the root can be moved there. Leaves mirror that.
+The order needs care. Required edges and tiers settle which column comes before which: their transitive closure must
+have no cycle. Roots and leaves by themselves say nothing about the order, but an order that places a root late loses
+the edges out of it. A root is therefore placed before each column that comes after everything the root has to come
+after: in any order that agrees with a graph and the rest of the knowledge, the root can be moved there. Leaves are
+treated as the mirror image.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ def resolve(knowledge: PriorKnowledge, labels: list[str]) -> ResolvedKnowledge:
 
 
 def _with_ends(settled: Mask, roots: Mask, leaves: Mask) -> Mask:
-    """Add roots first and leaves last where that loses nothing; a column that is both has no edges at all."""
+    """Place roots first and leaves last where that excludes no graph; a column that is both has no edges at all."""
     first, last = roots & ~leaves, leaves & ~roots
     before, after = settled.T.astype(np.float32), settled.astype(np.float32)
-    # contained[r, y]: all that precede r precede y too; for leaves, all that follow l follow y.
+    # contained[r, y]: everything that precedes r precedes y too; for leaves, everything that follows l follows y.
     contained = before @ (1 - before.T) == 0
     covered = after @ (1 - after.T) == 0
     root_first = contained & first[:, None] & ~roots[None, :]

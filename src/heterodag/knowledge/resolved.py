@@ -24,10 +24,10 @@ class ResolvedKnowledge:
     ----------
     labels : column names.
     required : edges that are in the graph.
-    forbidden : edges that are not: those named, those into roots and out of leaves, those back through the tiers,
-        and those against a path of required edges.
+    forbidden : edges that are not: those the user forbids, those into roots and out of leaves, those from a later to
+        an earlier tier, and those against a path of required edges.
     settled : [i, j] is True where required edges and tiers put i before j (transitively).
-    must_precede : `settled`, and what follows from roots and leaves: what every order has to obey.
+    must_precede : `settled`, plus what follows from roots and leaves: what every order has to obey.
     """
 
     labels: list[str]
@@ -37,7 +37,7 @@ class ResolvedKnowledge:
     must_precede: Mask
 
     def may_come_next(self, placed: Mask) -> Mask:
-        """Return which columns may be placed next, causes first, when those marked in `placed` (d,) are placed.
+        """Return which columns may be placed next, causes first, once those marked in `placed` (d,) are placed.
 
         At least one column can always be placed. Those returned may also be placed together, in any order.
         """
@@ -53,9 +53,9 @@ class ResolvedKnowledge:
         return remaining & ~needed
 
     def sorted_by(self, scores: npt.NDArray[np.float64]) -> Order:
-        """Return the order that places, again and again, the column of largest score among those that may come next.
+        """Return the order that always places the column with the largest score among those that may come next.
 
-        Without knowledge this is a sort by decreasing score. For methods that score every column once.
+        If nothing is known, this is a sort by decreasing score. For methods that score every column once.
         """
         placed = np.zeros(len(self.labels), dtype=bool)
         order = []
@@ -71,7 +71,7 @@ class ResolvedKnowledge:
         return respects_order(self.must_precede, order)
 
     def candidates(self, order: Any) -> Mask:
-        """Return the pairs to test: earlier before later in the order, neither forbidden nor required."""
+        """Return the pairs (earlier, later in the order) to test: those neither forbidden nor required."""
         return np.asarray(full_dag(order).astype(bool) & ~self.forbidden & ~self.required)
 
     def check_order(self, order: Any) -> None:
@@ -83,9 +83,10 @@ class ResolvedKnowledge:
             raise ParameterError("order", rule, [self.labels[k] for k in order])
 
     def violations(self, adjacency: Any) -> list[tuple[str, str]]:
-        """Return the edges (cause, effect) in which a graph breaks the knowledge: required and absent, or forbidden.
+        """Return the edges (cause, effect) that break the knowledge: required but absent, or forbidden but present.
 
-        A path of the graph that leads back through the tiers or against required edges counts by its ends.
+        A path of the graph that leads back through the tiers or against required edges counts as one edge between
+        its ends.
         """
         present = np.asarray(adjacency) != 0
         backwards = descendants(present) & self.settled.T
@@ -94,14 +95,14 @@ class ResolvedKnowledge:
 
 
 def next_columns(placed: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
-    """Return, in increasing order, the columns that may be placed after `placed`; without knowledge all others."""
+    """Return, by increasing index, the columns that may be placed after `placed`; without knowledge all others."""
     mask = _mask(placed, d)
     allowed = ~mask if knowledge is None else knowledge.may_come_next(mask)
     return [int(j) for j in np.flatnonzero(allowed)]
 
 
 def last_columns(remaining: Sequence[int], d: int, knowledge: ResolvedKnowledge | None) -> list[int]:
-    """Return, in increasing order, the columns of `remaining` that may be the last of them; without knowledge all."""
+    """Return, by increasing index, the columns of `remaining` that may be the last of them; without knowledge all."""
     mask = _mask(remaining, d)
     allowed = mask if knowledge is None else knowledge.may_come_last(mask)
     return [int(j) for j in np.flatnonzero(allowed)]

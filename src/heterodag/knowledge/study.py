@@ -1,9 +1,9 @@
 """A study: table, experiments and prior knowledge together, ready for the search.
 
-What a condition changes without setting it (shifts, unknown targets) is written as a column of the table that is 1 in
-the rows of that condition: a cause of whatever the condition acts on. Such context columns stand after the variables in the
-table, are set from outside in every row, precede all variables in the order and have no causes; the edges out of them say
-what the condition acts on.
+A condition that changes variables without setting them (shifts, unknown targets) becomes a column of the table that
+is 1 in the rows of that condition: a cause of whatever the condition acts on. Such context columns come after the
+variables in the table, are set from outside in every row, precede all variables in the order and have no causes; the
+edges out of them say what the condition acts on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from heterodag.knowledge.resolved import ResolvedKnowledge
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A condition that changes variables without setting them; its targets are columns, or None if they are unknown."""
+    """A condition that changes variables without setting them; its targets are columns, or None if unknown."""
 
     condition: str
     targets: tuple[int, ...] | None
@@ -40,13 +40,13 @@ class Study:
     Attributes
     ----------
     array : (n, d + contexts) the variables, then the context columns.
-    names : of all columns; None if the table had none and there are no contexts.
+    names : names of all columns; None if the table had none and there are no contexts.
     d : number of variables.
-    knowledge : about all columns; None if nothing is known.
+    knowledge : prior knowledge about all columns; None if there is none.
     experiments : which rows count for which variable; None if nothing was done.
     contexts : the conditions behind the context columns.
-    told : what was said about every row; None if nothing was.
-    long : the whole table, if it is not in memory; `array` is a sample of its rows then.
+    told : what the user said about every row; None without interventions.
+    long : the whole table, if it is not in memory; `array` is then a sample of its rows.
     """
 
     array: Array
@@ -75,7 +75,7 @@ class Study:
 
 
 def read_study(X: Any, interventions: Any, prior_knowledge: Any, missing: str = "refuse") -> Study:
-    """Check a table, its interventions and the prior knowledge, or raise one sentence."""
+    """Check and join a table, its interventions and the prior knowledge; raise an error if something is wrong."""
     X, interventions = take_conditions(X, interventions)
     array, names = check_data(X, missing)
     d, labels = array.shape[1], column_labels(array.shape[1], names)
@@ -103,7 +103,7 @@ def read_study(X: Any, interventions: Any, prior_knowledge: Any, missing: str = 
 def _with_contexts(
     knowledge: ResolvedKnowledge | None, labels: list[str], contexts: Sequence[Context]
 ) -> ResolvedKnowledge:
-    """Return the knowledge about variables and context columns: what conditions may act on, and that they come first."""
+    """Return the knowledge about variables and context columns: what conditions may act on; they come first."""
     total, d = len(labels), len(labels) - len(contexts)
     required, forbidden, settled, before = (np.zeros((total, total), dtype=bool) for _ in range(4))
     if knowledge is not None:
@@ -124,7 +124,7 @@ def _with_contexts(
 
 
 def _check_rows(array: Array, told: Told, labels: Sequence[str], knowledge: ResolvedKnowledge | None) -> None:
-    """Refuse variables that were not left alone often enough, or that did not vary then."""
+    """Refuse variables that were set in too many rows, or that do not vary in the others."""
     need = max(5, min(array.shape[1], 20) + 3)
     for j in np.flatnonzero(told.fixed.any(axis=0)).tolist():
         own = array[~told.fixed[:, j]]

@@ -1,8 +1,8 @@
 """A small diffusion model of a table in torch, and the derivatives of its score: the engine of DiffAN.
 
-A network learns to tell the noise in `sqrt(a_t) x + sqrt(1 - a_t) noise` (Ho, Jain and Abbeel 2020); minus its output
-over `sqrt(1 - a_t)` is the score, the gradient of the log density of the noisy table. Random numbers come from NumPy
-generators: torch's own state is never touched.
+A network learns to predict the noise in `sqrt(a_t) x + sqrt(1 - a_t) noise` (Ho, Jain and Abbeel 2020). Its output,
+divided by `-sqrt(1 - a_t)`, is the score: the gradient of the log density of the noisy table. Random numbers come
+from NumPy generators: torch's own state is never touched.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Weights = list[torch.Tensor]
 #: Noise levels from the first to the last step, as in the papers.
 FIRST_BETA, LAST_BETA = 1e-4, 0.02
 FREQUENCIES = 8
-#: Weight of the past in the running mean of the weights, which is what is used in the end.
+#: Weight of the past in the running mean of the network's weights; the final network uses this mean.
 MEMORY = 0.995
-#: Steps between two looks at the held-out rows, and noisy copies of each of them.
+#: Steps between two checks of the held-out loss, and the number of noisy copies of every held-out row.
 CHECK_EVERY, COPIES = 50, 8
-#: Newton steps towards the conditional mean of the removed columns, and the standard deviations within which it stays.
+#: Newton steps towards the conditional mean of the removed columns, and its bound in standard deviations.
 NEWTON_STEPS, LARGEST = 4, 5.0
-#: Curvatures nearer to 0 than this share of the usual size are not divided by.
+#: Curvatures nearer to 0 than this share of the usual size are moved away from 0 before dividing by them.
 LEAST_SHARE = 0.2
-#: Share of rows at either end whose Hessian is drawn in to the quantile.
+#: Share of rows at either end whose Hessian entries are clipped to the quantile.
 TRIMMED = 0.05
 
 
@@ -43,7 +43,7 @@ def signal_shares(steps: int) -> torch.Tensor:
 
 
 def draw_weights(d: int, hidden: int, rng: np.random.Generator) -> Weights:
-    """Return weights and biases of three layers; the last begins at zero."""
+    """Return weights and biases of three layers; the last layer starts at zero."""
     sizes = [(d + 2 * FREQUENCIES, hidden), (hidden, hidden), (hidden, d)]
     weights: Weights = []
     for layer, (rows, columns) in enumerate(sizes):
@@ -56,7 +56,7 @@ def draw_weights(d: int, hidden: int, rng: np.random.Generator) -> Weights:
 def predict_noise(weights: Weights, x: torch.Tensor, noise_share: torch.Tensor) -> torch.Tensor:
     """Return the predicted noise (..., d) in rows x at a noise share `1 - a_t` of shape (..., 1).
 
-    The straight part is right for independent normal columns; the network learns the rest.
+    The linear part is exact for independent normal columns; the network learns the rest.
     """
     W1, b1, W2, b2, W3, b3 = weights
     level = torch.log(noise_share)
@@ -70,7 +70,7 @@ def predict_noise(weights: Weights, x: torch.Tensor, noise_share: torch.Tensor) 
 def train(
     X: Array, settings: DiffusionSettings, rng: np.random.Generator, report: Callable[[float], None]
 ) -> Weights:
-    """Return the weights of least held-out loss of a diffusion model of the standardised table."""
+    """Train a diffusion model of the standardised table; return the weights with the smallest held-out loss."""
     shares = signal_shares(settings.noise_steps)
     rows = torch.as_tensor(X[rng.permutation(len(X))], dtype=torch.float32)
     held = min(max(len(X) // 5, 1), 1000)
@@ -106,7 +106,7 @@ def _decay(step: int, steps: int) -> float:
 def _noisy(
     rows: torch.Tensor, shares: torch.Tensor, rng: np.random.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return noisy rows, the noise in them, and the share of noise; little noise comes more often than much."""
+    """Return noisy rows, the noise in them, and the share of noise; low noise is drawn more often than high noise."""
     steps = (len(shares) * rng.random(len(rows)) ** 2).astype(np.int64)
     signal = shares[torch.as_tensor(steps)][:, None]
     noise = torch.as_tensor(rng.standard_normal(tuple(rows.shape)), dtype=torch.float32)
@@ -123,17 +123,17 @@ def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_shar
     Parameters
     ----------
     weights : of the network, trained on all columns.
-    X : (n, d) rows to look at, standardised.
-    removed : columns that have been taken away as leaves.
-    noise_share : of the noise level to look at.
+    X : (n, d) standardised rows at which the Hessian is computed.
+    removed : columns that have been removed as leaves.
+    noise_share : share of noise at the chosen noise level.
     residue : bool
-        True takes what the removed columns add to the Hessian away (see `marginal_hessian`); False only sets them
-        to 0, their mean.
+        True removes what the removed columns add to the Hessian (see `marginal_hessian`); False only sets them to 0,
+        their mean.
 
     Returns
     -------
     array
-        In the increasing order of the remaining columns.
+        The variances, by increasing index of the remaining columns.
     """
     remaining = [j for j in range(X.shape[1]) if j not in set(removed)]
     share = torch.tensor([noise_share], dtype=torch.float32)
@@ -150,7 +150,7 @@ def hessian_variances(weights: Weights, X: Array, removed: list[int], noise_shar
         else:
             hessian = vmap(jacrev(score))(rows)[:, remaining][:, :, remaining]
     diagonals = torch.diagonal(hessian, dim1=1, dim2=2).double().numpy()
-    # Where few rows are, the network guesses: a handful of wild values must not decide.
+    # Where there are few rows, the network guesses: a handful of wild values must not decide.
     low, high = np.quantile(diagonals, [TRIMMED, 1 - TRIMMED], axis=0)
     return np.asarray(np.clip(diagonals, low, high).var(axis=0))
 
@@ -163,17 +163,17 @@ def marginal_hessian(
     Parameters
     ----------
     score : from one row (d,) to the gradient of the log density there.
-    rows : (n, d); what stands in the removed columns is only where the search begins.
+    rows : (n, d); the values in the removed columns are only the starting point of the search.
     remaining, removed : columns.
 
     Notes
     -----
-    The deciduous residue is what a removed leaf l adds to the score of the others: `s_l H_lj / H_ll`, s the score and H
-    its derivatives. It vanishes where the removed columns have score 0, which is where each has its mean given its
-    causes; there, with Gaussian noise, `log p` of the removed given the remaining ones is the same whatever these
-    are. So the removed columns are moved there by Newton's method, and the Hessian of the rest is the Schur complement
-    `H_RR - H_RL inv(H_LL) H_LR`. For additive noise this is exact for any number of leaves, and needs no third
-    derivatives.
+    The deciduous residue is what a removed leaf l adds to the score of the others: `s_l H_lj / H_ll`, with s the
+    score and H its derivatives. It vanishes where the removed columns have score 0, that is, where each equals its
+    mean given its causes; there, with Gaussian noise, `log p` of the removed columns given the remaining ones is the
+    same whatever the remaining ones are. So the removed columns are moved there by Newton's method, and the Hessian
+    of the rest is the Schur complement `H_RR - H_RL inv(H_LL) H_LR`. For additive noise this is exact for any number
+    of leaves, and it needs no third derivatives.
     """
     rows = rows.clone()
     derivatives = vmap(jacrev(score))

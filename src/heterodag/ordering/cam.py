@@ -1,7 +1,7 @@
 """CAM: the order that maximises the likelihood of additive models with Gaussian noise, searched greedily.
 
-Buehlmann, Peters and Ernest (2014). Every variable has a block of centred orthonormal columns that span the curves
-of it; a regression on several variables uses their blocks side by side.
+Buehlmann, Peters and Ernest (2014). Every variable has a block of centred orthonormal columns that span its curves; a
+regression on several variables uses their blocks side by side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from heterodag.knowledge import ResolvedKnowledge
 
 Flags = npt.NDArray[np.bool_]
 
-#: A column of which the others leave less than this share is rounding error.
+#: A column is rounding error if the others leave less than this share of it.
 LEAST_REST = 1e-10
 #: Step length and number of steps of the boosting that selects neighbours.
 STEP_LENGTH, STEPS = 0.1, 200
@@ -28,11 +28,11 @@ def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int, possible: F
     Parameters
     ----------
     Y : (n, d) standardised columns.
-    blocks : per column, its regressors, orthonormal.
+    blocks : per column, its orthonormal regressors.
     most : int
         The largest number of candidates per target.
     possible : (d, d) bool, optional
-        The regressions use j for i only where [j, i] is True; all others if not given.
+        The regression of i uses j only where [j, i] is True; by default it uses all other columns.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int, possible: F
     Notes
     -----
     Every step fits the best single block to the residuals and goes a tenth of the way; columns are ranked by how
-    much of the sum of squares their steps took away. All products come from the Gram matrix, so that the number of
-    rows matters only once.
+    much their steps reduced the sum of squares. All products come from the Gram matrix, so the rows are read only
+    once.
     """
     d = Y.shape[1]
     D, owner = np.hstack(blocks), np.repeat(np.arange(d), [block.shape[1] for block in blocks])
@@ -58,7 +58,7 @@ def boosted_neighbours(Y: Array, blocks: Sequence[Array], most: int, possible: F
 
 
 def _boost(gram: Array, products: Array, owner: npt.NDArray[np.intp], possible: Flags) -> Array:
-    """Return what each possible cause took away from the sum of squares of the target."""
+    """Return by how much each possible cause reduced the target's sum of squares."""
     gains = np.zeros(len(possible))
     for _ in range(STEPS):
         reductions = np.where(possible, np.bincount(owner, products**2, minlength=len(possible)), 0.0)
@@ -77,7 +77,7 @@ class AdditiveFit:
     Attributes
     ----------
     residual : (n,) what the blocks so far leave of the target.
-    basis : (n, p) orthonormal columns that span them.
+    basis : (n, p) orthonormal columns that span the blocks.
     """
 
     def __init__(self, target: Array) -> None:
@@ -87,7 +87,8 @@ class AdditiveFit:
     def gain(self, block: Array) -> float:
         """Return by how much the block would raise the log-likelihood; -inf if too few rows are left.
 
-        Variances are sums of squares over the degrees of freedom left, so a block of noise gains nothing on average.
+        Variances are sums of squares divided by the remaining degrees of freedom, so a block of noise gains nothing
+        on average.
         """
         new = self._rest(block)
         n, p = self.basis.shape
@@ -99,7 +100,7 @@ class AdditiveFit:
         return float(n / 2 * (np.log(total / before) - np.log(left / after)))
 
     def add(self, block: Array) -> None:
-        """Regress on the block as well."""
+        """Add a block to the regression."""
         new = self._rest(block)
         self.residual = self.residual - new @ (new.T @ self.residual)
         self.basis = np.hstack([self.basis, new])
@@ -119,22 +120,23 @@ def greedy_graph(
     report: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> Flags:
-    """Add, again and again, the edge that raises the likelihood most and closes no cycle.
+    """Repeatedly add the edge that raises the likelihood most and closes no cycle.
 
     Parameters
     ----------
     Y : (n, d) standardised columns.
-    blocks : per column, its regressors, orthonormal.
+    blocks : per column, its orthonormal regressors.
     allowed : (d, d) bool; [j, i] is True where j -> i may be added.
     report : callable, optional
         Called with a lower bound of the share of work done.
     knowledge : ResolvedKnowledge, optional
-        Required edges are in from the start; forbidden ones, and paths against the order it demands, are never added.
+        Required edges are there from the start; forbidden edges, and paths against the required order, are never
+        added.
 
     Returns
     -------
     (d, d) bool array
-        A DAG; it ends when no further edge raises the likelihood.
+        A DAG in which no further edge would raise the likelihood.
     """
     d = Y.shape[1]
     fits = [AdditiveFit(Y[:, i]) for i in range(d)]
@@ -142,7 +144,7 @@ def greedy_graph(
     open_edges = allowed & ~np.eye(d, dtype=bool)
     if knowledge is not None:
         graph |= knowledge.required
-        # As if there were a path wherever an order is demanded: then none can arise the other way round.
+        # Treat every required order as a path: then no path can arise in the opposite direction.
         reach |= knowledge.must_precede
         open_edges &= ~knowledge.forbidden & ~knowledge.required & ~reach.T
         for cause, effect in np.argwhere(graph).tolist():
@@ -164,7 +166,7 @@ def greedy_graph(
             return graph
         graph[cause, effect] = True
         fits[effect].add(blocks[cause])
-        # Whoever reaches the cause now reaches what the effect reaches: none of these may point back.
+        # What reaches the cause now also reaches what the effect reaches: no edge may lead back from there.
         reach |= np.outer(reach[:, cause], reach[effect])
         open_edges &= ~reach.T
         open_edges[cause, effect] = False

@@ -1,7 +1,7 @@
-"""DiffAN: leaves found by the Hessian of a log density that a diffusion model has learned.
+"""DiffAN: find leaves by the Hessian of a log density that a diffusion model has learned.
 
-Sanchez, Liu, O'Neil and Tsaftaris (2023). With Gaussian noise, `log p` is quadratic in a leaf: the diagonal entry of
-its Hessian at the leaf is the same in every row. So the leaf is where that entry varies least.
+Sanchez, Liu, O'Neil and Tsaftaris (2023). With Gaussian noise, `log p` is quadratic in a leaf: the leaf's diagonal
+entry of the Hessian is the same in every row. So the leaf is the column whose entry varies least.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heterodag.core.table import location_and_scale
 from heterodag.knowledge import ResolvedKnowledge, last_columns
 from heterodag.runtime.threads import one_torch_thread
 
-#: Rows at which the Hessian is looked at.
+#: Rows at which the Hessian is computed.
 LOOKED_AT = 512
 
 
@@ -34,8 +34,8 @@ class DiffusionSettings:
     learning_rate : of Adam.
     batch_size : rows per step.
     max_steps : most steps of training.
-    patience : steps without a smaller held-out loss before the training ends.
-    votes : noise levels at which the leaf is looked for; the majority decides.
+    patience : steps without a smaller held-out loss before training ends.
+    votes : noise levels at which a leaf is sought; the majority decides.
     """
 
     hidden: int
@@ -63,10 +63,10 @@ def diffan_order(
     leaf_removal : {"residue", "masking", "retrain", "sort"}
         What happens once a leaf is found; see `DiffAN`.
     settings : DiffusionSettings
-    rng : of the starts, the noise and the held-out rows.
+    rng : random numbers for the starts, the noise and the held-out rows.
     report : called with the share of work done.
     knowledge : ResolvedKnowledge, optional
-        A leaf is looked for only among the columns that may be the last of those left.
+        A leaf is sought only among the columns that may be the last of those left.
     """
     from heterodag.ordering import _diffusion
 
@@ -96,7 +96,7 @@ def _leaves_of_one_model(
     report: Callable[[float], None],
     knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
-    """Return all columns but one, the last leaf first."""
+    """Return all columns but one in the order in which they were removed as leaves."""
     d, leaves = rows.shape[1], list[int]()
     while len(leaves) < d - 1:
         remaining = [j for j in range(d) if j not in leaves]
@@ -114,7 +114,7 @@ def _leaves_of_new_models(
     report: Callable[[float], None],
     knowledge: ResolvedKnowledge | None,
 ) -> list[int]:
-    """Return the same, from a model of the remaining columns for every leaf."""
+    """Do the same with a new model of the remaining columns for every leaf."""
     from heterodag.ordering import _diffusion
 
     d, leaves = Y.shape[1], list[int]()
@@ -132,7 +132,7 @@ def _leaves_of_new_models(
 
 
 def _noise_shares(settings: DiffusionSettings) -> list[float]:
-    """Return the noise levels looked at: the least noisy eighth, as noise blurs the curves whose leaves are sought."""
+    """Return the noise levels used: from the least noisy eighth, because noise blurs the curves of the mechanisms."""
     from heterodag.ordering import _diffusion
 
     shares = 1 - _diffusion.signal_shares(settings.noise_steps).numpy()
@@ -148,13 +148,13 @@ def _variances(weights: Any, rows: Array, removed: list[int], settings: Diffusio
 
 
 def _elected(variances: Array, remaining: list[int], allowed: list[int]) -> int:
-    """Return the column that most noise levels (rows) call a leaf, among those allowed; the first of equals."""
+    """Return the allowed column that most noise levels (rows) call a leaf; the first of equals."""
     leaves = np.argmin(variances[:, [remaining.index(j) for j in allowed]], axis=1)
     return allowed[Counter(leaves.tolist()).most_common(1)[0][0]]
 
 
 def _sorted(weights: Any, rows: Array, settings: DiffusionSettings, knowledge: ResolvedKnowledge | None) -> Order:
-    """Return the order by a single look: the mean rank of the variances, largest first."""
+    """Return the order by the mean rank of the variances of all columns at once, largest first."""
     ranks = np.argsort(np.argsort(_variances(weights, rows, [], settings, residue=False), axis=1), axis=1)
     scores = ranks.sum(axis=0).astype(float)
     return np.argsort(-scores, kind="stable") if knowledge is None else knowledge.sorted_by(scores)

@@ -1,9 +1,9 @@
-"""A start for the search that needs no normal noise: edges one by one, always the one that explains most.
+"""A start for the search that needs no normal noise: edges are added one by one, always the one that explains most.
 
-As in CAM (Buehlmann, Peters and Ernest 2014), the graph begins empty; the edge whose addition lowers the score most, and
-closes no cycle, is added, until none lowers it. The scores are those of `LocalScores`, so the spread and the shape of
-the noise count as much as the mean. An edge that fits in both directions goes the way that gains more; with two columns
-this compares both directions outright.
+As in CAM (Buehlmann, Peters and Ernest 2014), the graph begins empty. The edge that lowers the score most without
+closing a cycle is added, until none lowers it. The scores are those of `LocalScores`, so the spread and the shape of
+the noise count as much as the mean. An edge that could go either way takes the direction that gains more; with two
+columns this compares both directions outright.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from heterodag.knowledge import ResolvedKnowledge
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import ParentChoices
 
-#: Share of the work that the gains of the first edges are.
+#: Share of the work spent on the gains of the first edges.
 _FIRST_GAINS = 0.5
-#: One edge is added at a time per so many columns: score tests of many models at once cost little more than those of one.
+#: One edge is added at a time for every 50 columns: score tests of many models cost little more than those of one.
 COLUMNS_PER_EDGE = 50
 
 
@@ -29,8 +29,8 @@ def greedy_order(
 ) -> tuple[list[int], dict[int, Parents]]:
     """Return an order and the parents that led to it; prior knowledge is obeyed.
 
-    Variables that the graph does not order come as in `ranking`, so that the order of the columns does not matter.
-    In wide tables several edges are added at a time, each to another variable.
+    Variables that the graph does not order follow `ranking`, so that the order of the columns does not matter. In
+    wide tables several edges are added at a time, each to a different effect.
     """
     d = choices.scores.d
     parents: dict[int, Parents] = dict(enumerate(choices.limits.required))
@@ -59,7 +59,7 @@ def _add_best(
 
 
 def ranked_order(before: Mask, ranking: Sequence[int]) -> list[int]:
-    """Return an order that agrees with what comes before what, always the first of the ranking that may come next."""
+    """Return an order that agrees with `before`; of the columns that may come next, the first in the ranking does."""
     rank = {j: at for at, j in enumerate(ranking)}
     order, waits_for = list[int](), before.sum(axis=0) - 1  # every column comes before itself
     free = [(rank[j], j) for j in ranking if waits_for[j] == 0]
@@ -74,7 +74,7 @@ def ranked_order(before: Mask, ranking: Sequence[int]) -> list[int]:
 
 
 def precedence(d: int, knowledge: ResolvedKnowledge | None, parents: Mapping[int, Parents]) -> Mask:
-    """Return (d, d) which column comes before which, itself included, by what is known."""
+    """Return (d, d) which column must come before which, given prior knowledge and parents; True on the diagonal."""
     before = np.eye(d, dtype=bool)
     if knowledge is not None:
         before |= knowledge.must_precede
@@ -88,7 +88,7 @@ def precedence(d: int, knowledge: ResolvedKnowledge | None, parents: Mapping[int
 def _tried(
     choices: ParentChoices, parents: Mapping[int, Parents], before: Mask, changed: Sequence[int]
 ) -> dict[tuple[int, int], float]:
-    """Return what every further parent would gain the changed variables, less its price; none that closes a cycle."""
+    """Return the gain, minus the penalty, of every further parent of the changed variables that closes no cycle."""
     scores = choices.scores
     scores.prepare_gains((j, parents[j]) for j in changed)
     tried = []

@@ -25,7 +25,7 @@ def order_by_normality(
     progress: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> OrderResult:
-    """Run Algorithm 2, whatever the models are that the scores come from.
+    """Run Algorithm 2 with the given scores, whatever models they come from.
 
     With prior knowledge, only variables that may come next have a score and can be placed.
     """
@@ -36,7 +36,7 @@ def order_by_normality(
         scores, choice = np.full(d, np.nan), next_columns(placed, d, knowledge)
         try:
             scores[remaining] = round_scores(placed, layer, remaining)
-        except OutOfTime:  # the last scores decide about the rest; those that had none come after the others
+        except OutOfTime:  # the last scores order the rest; variables without a score come last
             last = rounds[-1] if rounds else np.zeros(d)
             scores[remaining] = np.nan_to_num(last, nan=float(np.nanmin(last)))[remaining]
         scores[np.setdiff1d(remaining, choice)] = np.nan
@@ -53,7 +53,7 @@ def order_by_normality(
 def next_layer(scores: Array, tolerance: float) -> list[int]:
     """Return the positions within `tolerance` of the largest score, by decreasing score (lines 7 to 9).
 
-    A tolerance of 0 switches layers off: one variable a round, the first of exactly equal ones.
+    A tolerance of 0 switches layers off: one variable per round, the first of exactly equal ones.
     """
     ranked = np.argsort(-scores, kind="stable")
     if tolerance == 0.0:
@@ -62,7 +62,7 @@ def next_layer(scores: Array, tolerance: float) -> list[int]:
 
 
 class FullRounds:
-    """The paper's rounds: every remaining variable given all placed ones, starting from the previous solutions.
+    """The paper's rounds: fit every remaining variable given all placed ones, starting from the previous solutions.
 
     `doubtful` collects the columns whose model did not converge in some round.
     """
@@ -77,7 +77,7 @@ class FullRounds:
         keys = [(j, parents) for j in remaining]
         fits = self.scores.fits(keys, Effort.ROUND, after=before)
         self.doubtful.update(fit.target for fit in fits if not fit.converged)
-        found = np.ones(len(remaining))  # of variables that were set in all rows, which come first
+        found = np.ones(len(remaining))  # the score of variables that were set in all rows, which come first
         for part, U in self.scores.residuals(keys, Effort.ROUND):
             found[part] = self.statistic(U)
         return found

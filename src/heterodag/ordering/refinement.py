@@ -1,10 +1,11 @@
 """Refinement: improve an order by the penalised likelihood of its variables' models.
 
-The score of an order is the sum, over variables, of the loss of its model given the parents chosen among its predecessors,
-plus a penalty per parent (extended BIC). A later order can only score better if some variable gains a parent that now comes
-after it, so the moves tried are those that bring a promising parent `k` (score test) before its variable `i`:
-either `k` moves in front of `i`, or `i` moves behind `k`. Variables in between that do not depend on `i` (or that `k` does
-not depend on) keep their place relative to the others, so that no more edges are given up than the move demands.
+The score of an order is the sum, over variables, of the loss of a variable's model given the parents chosen among its
+predecessors, plus a penalty per parent (extended BIC). Another order can only score better if some variable gains a
+parent that now comes after it, so the moves tried are those that bring a promising parent `k` (score test) before its
+variable `i`: either `k` moves in front of `i`, or `i` moves behind `k`. Variables in between that do not depend on
+`i` (or that `k` does not depend on) keep their place relative to the others, so that no more edges are lost than
+necessary.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from heterodag.runtime.work import OutOfTime
 from heterodag.scores.fit import Parents
 from heterodag.scores.parent_choice import EQUAL, Choice, ParentChoices, as_bits
 
-#: Moves that seem to lose more than this many penalties are not evaluated: they seldom gain enough elsewhere. With noise
-#: that is not normal the estimate says too little, and all moves are evaluated (see `estimates`).
+#: Moves that seem to lose more than this many penalties are not evaluated: they seldom gain enough elsewhere. If the
+#: noise is not normal, the estimate says too little, and all moves are evaluated (see `estimates`).
 HOPELESS = 20.0
-#: Share of the work that is left after a pass, of what was left before it: later passes look at few variables.
+#: Share of the remaining work that is still left after a pass: later passes look at few variables.
 _PASS_LEFT = 0.15
 #: Number of moves that are evaluated against the same state.
 CHUNK = 1000
@@ -47,12 +48,12 @@ class State:
 
     @cached_property
     def position(self) -> dict[int, int]:
-        """Where every variable stands in the order."""
+        """The position of every variable in the order."""
         return {j: at for at, j in enumerate(self.order)}
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """The variables that have a variable among their parents; no entry if there are none."""
+        """The children of every variable; no entry for a variable without children."""
         found: dict[int, list[int]] = {}
         for j, some in self.parents.items():
             for i in some:
@@ -68,7 +69,7 @@ class State:
         return self._prefixes[position]
 
     def drawn(self, choices: ParentChoices) -> dict[int, list[int]]:
-        """Return, for every variable, those whose present models it promises a gain; no entry if there are none."""
+        """Return, for every variable, those whose models it promises to improve; no entry if there are none."""
         if self._drawn.get("of") is not choices:
             found: dict[int, list[int]] = {}
             for j, some in self.parents.items():
@@ -81,7 +82,7 @@ class State:
 
 @dataclass(frozen=True)
 class Move:
-    """Bring `parent` before `child`, who promising it: move the parent forwards, or the child backwards."""
+    """Bring the promising `parent` before `child`: move the parent forwards, or the child backwards."""
 
     child: int
     parent: int
@@ -89,7 +90,7 @@ class Move:
 
 
 def start_state(choices: ParentChoices, order: list[int], parents: Mapping[int, Parents]) -> State:
-    """Choose every variable's parents among its predecessors, starting from what is known."""
+    """Choose every variable's parents among its predecessors, starting from the given parents."""
     asked, before = [], 0
     for j in order:
         asked.append(Choice(j, before, parents.get(j, ())))
@@ -110,8 +111,8 @@ def refine_order(
 ) -> State:
     """Move variables while the score falls; never returns an order that scores worse than the one given.
 
-    After the first pass only variables near a change are tried; `near`, if given, are those of the first pass. If time
-    runs out, the best order so far is the result.
+    After the first pass only variables near a change are tried; `near` limits the first pass in the same way. If time
+    runs out, the best order so far is returned.
     """
     work, remaining = choices.scores.work, 1.0
     near = set(state.order) if near is None else near
@@ -132,7 +133,7 @@ def _pass(
     near: set[int],
     allowed: Callable[[list[int]], bool],
 ) -> State:
-    """Evaluate the moves that are not hopeless, and make those that still help, the best of a chunk first."""
+    """Evaluate the moves that are not hopeless, and apply those that still help, the best of a chunk first."""
     work = choices.scores.work
     floor = -HOPELESS * choices.penalty if choices.scores.fitter.estimates else -np.inf
     try:
@@ -157,7 +158,7 @@ def _pass(
 
 
 def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
-    """Return what a move promises, without any fit: score tests of parents won less the contributions of those lost."""
+    """Estimate the gain of a move without any fit: score tests of new parents minus contributions of lost parents."""
     total = 0.0
     for choice in _choices_after(choices, state, move):
         key = choice.target, state.parents[choice.target]
@@ -170,7 +171,7 @@ def estimated_gain(choices: ParentChoices, state: State, move: Move) -> float:
 
 
 def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move]:
-    """Return the moves that would let a variable have a promising parent that comes after it."""
+    """Return the moves that would give a variable a promising parent that now comes after it."""
     choices.scores.prepare_gains((j, state.parents[j]) for j in state.order)
     position = state.position
     return [
@@ -184,10 +185,11 @@ def all_moves(choices: ParentChoices, state: State, near: set[int]) -> list[Move
 
 @dataclass(frozen=True)
 class _Segment:
-    """The part of an order that a move changes: `linked, others` or the other way round, with parent and child between.
+    """The part of an order that a move changes: `linked` and `others`, with parent and child between the two.
 
-    `linked` are the descendants of the child (which follow it when the parent moves forwards) or the ancestors of the
-    parent (which come along when the child moves backwards), as they stand in the order between the two.
+    `linked` are the descendants of the child (which stay behind it when the parent moves forwards) or the ancestors
+    of the parent (which stay before it when the child moves backwards), as far as they are between the two in the
+    order.
     """
 
     first: int
@@ -196,7 +198,7 @@ class _Segment:
 
     @classmethod
     def of(cls, state: State, move: Move) -> _Segment | None:
-        """Return what a move changes; None if it has nothing to do any more."""
+        """Return what a move changes; None if the parent already comes before the child."""
         first, last = state.position[move.child], state.position[move.parent]
         if last < first:
             return None
@@ -224,10 +226,10 @@ def _reached(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
 
 
 def _choices_after(choices: ParentChoices, state: State, move: Move) -> list[Choice]:
-    """Return the choices that a move makes necessary: parents lost, or promising ones now available.
+    """Return the choices to make after a move, for variables that lose parents or may gain promising ones.
 
-    Variables that the child or the parent takes along may lose parents that stay behind; those that they pass may gain
-    some. All others keep their predecessors or lose only such as they do not have.
+    Variables that move along with the child or the parent may lose parents that stay behind; those that they pass may
+    gain some. All others keep their predecessors, or lose only predecessors that are not their parents.
     """
     segment = _Segment.of(state, move)
     if segment is None:
@@ -237,7 +239,7 @@ def _choices_after(choices: ParentChoices, state: State, move: Move) -> list[Cho
 
 
 def _forwards(choices: ParentChoices, state: State, move: Move, segment: _Segment) -> Iterator[tuple[int, int]]:
-    """Yield the variables to choose for, with what is allowed to them, when the parent moves before the child.
+    """Yield the variables to choose for, with the predecessors they may use, when the parent moves before the child.
 
     The others come first, then parent and child, then the child's descendants.
     """

@@ -19,7 +19,7 @@ class OrderResult:
     order : ndarray of shape (d,)
         Column indices, causes first.
     layers : list of list of int
-        Put together they are the order. Without refinement, the layers of Algorithm 2; after it, stretches of the
+        Joined, they are the order. Without refinement, the layers of Algorithm 2; with refinement, stretches of the
         order in which no variable is a chosen parent of another.
     scores : ndarray of shape (rounds, d)
         Normality statistic of every variable that was still to be placed in that round of Algorithm 2, larger = more
@@ -33,7 +33,7 @@ class OrderResult:
         Penalised negative log-likelihood (nats) of the refined order and of the one it started from, or None without
         refinement. Lower is better.
     complete : bool
-        False if the time given for refinement ran out.
+        False if the time for refinement ran out.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class OrderResult:
             object.__setattr__(self, "start", self.layers)
 
     def of_first(self, d: int, names: list[str] | None) -> OrderResult:
-        """Return the order of the first d columns alone: the others stand for experiments, and come before all variables."""
+        """Return the order of the first d columns alone; the others stand for experiments and come first."""
         if len(self.order) == d:
             return self
         layers, start = (
@@ -99,7 +99,7 @@ class Refinement:
     ----------
     start : the order by normality, as layers.
     start_score, score : penalised negative log-likelihood (nats) before and after; lower is better.
-    complete : False if the time given ran out before no further move helped.
+    complete : False if the time ran out while further moves might still have helped.
     """
 
     start: list[list[int]]
@@ -109,5 +109,5 @@ class Refinement:
 
     @classmethod
     def of(cls, result: OrderResult) -> Refinement:
-        """Take it from the result of a refined ordering."""
+        """Return the refinement in the result of a refined ordering."""
         return cls(result.start, float(result.start_score or 0.0), float(result.score or 0.0), result.complete)

@@ -1,8 +1,8 @@
-"""Sparse conditioning: rounds of Algorithm 2 in which a variable is fitted given its chosen parents only.
+"""Sparse conditioning: rounds of Algorithm 2 in which a variable is fitted only given its chosen parents.
 
-A newly placed variable enters the models of the remaining ones by score test; only the targets it touches are refitted
-and tested for normality again. All score tests of a model are made once, when it is fitted, so a round costs little
-more than looking up which of them passed, and ordering d variables about n d^2.
+A newly placed variable enters the models of the remaining ones by score test; only the targets whose models change
+are refitted and tested for normality again. All score tests of a model are made once, when it is fitted. A round then
+costs little more than looking up which of them passed, and ordering d variables costs about n d^2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from heterodag.core.normality import Statistic
 from heterodag.scores.fit import Effort, Fit, Parents
 from heterodag.scores.parent_choice import ParentChoices
 
-#: While ordering, a model keeps at most this many parents, those that contribute most; a wrong order collects false ones.
+#: Most parents of a model while ordering; those that contribute most stay. A wrong order would collect false parents.
 MAX_PARENTS = 6
 
 
@@ -57,6 +57,6 @@ class SparseRounds:
             self._scores[np.asarray(targets)[part]] = self.statistic(U)
 
     def _cleared(self, fit: Fit) -> Parents:
-        """Return the parents of a fitted model less those that do not contribute half their penalty."""
+        """Return the parents of a fitted model that contribute at least half of their penalty."""
         ranked = sorted(zip(fit.contributions, fit.parents, strict=True), reverse=True)[:MAX_PARENTS]
         return tuple(sorted(i for value, i in ranked if value > 0.5 * self.penalty))

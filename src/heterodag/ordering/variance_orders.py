@@ -1,6 +1,6 @@
-"""Orders by variance: marginal (VarSort), and conditional on what is placed already (EqVar, NPVar).
+"""Orders by variance: marginal (VarSort), and conditional on the columns already placed (EqVar, NPVar).
 
-All work on logarithms of variances, so that the unit of the data can be anything.
+All work on logarithms of variances, so that the data can have any unit.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from heterodag.knowledge import ResolvedKnowledge, last_columns, next_columns
 
 #: (columns placed, some of the remaining ones) -> log variance of each of the latter given the placed ones.
 LogVariances = Callable[[list[int], list[int]], Array]
-#: What rounding leaves of the variance of a standardised column that the others explain.
+#: What rounding leaves of the variance of a standardised column that the others explain completely.
 LEAST_VARIANCE = 1e-14
 
 
 def varsort_order(X: Array, knowledge: ResolvedKnowledge | None = None) -> Order:
-    """Return the columns by increasing marginal variance, as far as prior knowledge allows; equal ones by index."""
+    """Return the columns by increasing marginal variance, as far as prior knowledge allows; ties by index."""
     scale = location_and_scale(X)[1]
     return np.argsort(scale, kind="stable") if knowledge is None else knowledge.sorted_by(-scale)
 
@@ -33,7 +33,7 @@ def growing_order(
     report: Callable[[float], None] | None = None,
     knowledge: ResolvedKnowledge | None = None,
 ) -> tuple[Order, list[list[int]]]:
-    """Place, again and again, the columns of smallest variance given those placed before.
+    """Repeatedly place the columns with the smallest variance given those already placed.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def linear_log_variances(X: Array) -> LogVariances:
 def eqvar_bottom_up_order(
     X: Array, report: Callable[[float], None] | None = None, knowledge: ResolvedKnowledge | None = None
 ) -> Order:
-    """Take away, again and again, the column of largest variance given all others that are left.
+    """Repeatedly remove the column with the largest variance given all others that are left.
 
-    With prior knowledge, only columns that may be the last of those left can be taken.
+    With prior knowledge, only columns that may be the last of those left can be removed.
 
     Notes
     -----
@@ -131,7 +131,7 @@ def additive_log_variances(X: Array, design: Callable[[list[int]], Array]) -> Lo
 
     Notes
     -----
-    The sum of squares is divided by the degrees of freedom left, n - p - 1: dividing by n would make every variance
+    The sum of squares is divided by the remaining degrees of freedom, n - p - 1: divided by n, every variance would
     fall with the number of columns placed, true causes or not. All remaining columns share one factorisation.
     """
     location, scale = location_and_scale(X)

@@ -1,4 +1,4 @@
-"""Two columns, which is the cause? One pair (`decision`), folders (`folders`), how good the answers are (`scoring`)."""
+"""Decide which of two columns is the cause: one pair (`decision`), folders (`folders`), accuracy (`scoring`)."""
 
 from heterodag.pairs.decision import PairResult, direction
 from heterodag.pairs.folders import Pair, PairFolder, read_pairs

@@ -1,8 +1,8 @@
-"""One pair of columns: both directions are fitted with the models of `HOST()`, and the one with the smaller loss wins.
+"""Decide the direction of one pair: both are fitted with the models of `HOST()`, and the one with less loss wins.
 
 This is what `HOST().fit` does with a table of two columns, without its edge test: the same local scores, the same rows, the
-same rule for natural curves, the same limit below which a direction is open. So every pair gets a direction, also one that
-`HOST` would leave without an edge.
+same rule for natural curves, the same limit below which a direction is open. So every pair gets a direction, even one
+that `HOST` would leave without an edge.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class PairResult:
     nats : float
         Evidence for that direction: by how many nats it explains the columns better than the other one.
     open : bool
-        Whether that is too little to decide (less than 9 nats).
+        Whether the evidence is too weak to decide (less than 9 nats).
     link_nats : float
-        Evidence that the columns are linked at all: by how many nats that direction explains them better than two
-        unrelated columns. Where it is not clearly positive, the direction means nothing.
+        Evidence that the columns are linked at all: by how many nats that direction explains them better than a model
+        of two unrelated columns. If it is not clearly positive, the direction means nothing.
     rows : int
         Number of rows.
 
@@ -77,7 +77,7 @@ def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
     Returns
     -------
     PairResult
-        The direction with its evidence; `open` says whether the evidence suffices.
+        The direction with its evidence; `open` says whether the evidence is too weak to decide.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
 
     Notes
     -----
-    The negative log-likelihoods of both directions, priced as in `HOST`, are compared: mechanisms (lines or curves, two
-    forms) and densities of the noise compete for every column. At most 10,000 evenly spaced rows are used, as in `HOST`.
-    Swapping the columns swaps the answer and changes nothing else.
+    The negative log-likelihoods of both directions are compared, with a price on coefficients as in `HOST`:
+    mechanisms (lines or curves, two forms) and densities of the noise compete for every column. At most 10,000 evenly
+    spaced rows are used, as in `HOST`. Swapping the columns swaps the answer and changes nothing else.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Pair:
     truth : str, optional
         "->" if `x` is the cause, "<-" if `y` is, None if it is not known.
     weight : float, default=1.0
-        How much the pair counts: collections give less to pairs that resemble each other.
+        How much the pair counts: collections give less weight to pairs that resemble each other.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def read_pairs(folder: str | Path) -> PairFolder:
     Parameters
     ----------
     folder : str or Path
-        With files pair0001.txt, pair0002.txt, ..., and pairmeta.txt, which says what is cause and what is effect. Without
-        pairmeta.txt, the first two columns of every file are the pair, and the truth is not known.
+        A folder with files pair0001.txt, pair0002.txt, ..., and pairmeta.txt, which says what is cause and what is
+        effect. Without pairmeta.txt, the first two columns of every file are the pair, and the truth is not known.
 
     Returns
     -------
     PairFolder
-        The pairs, and a sentence for each one left out: causes or effects of several columns, files that pairmeta.txt
-        does not name.
+        The pairs, and a sentence for each one left out, because its cause or effect has several columns or because
+        pairmeta.txt does not name its file.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Many pairs: decide all, and say how good the answers are if only the surest are given.
+"""Decide many pairs, and measure how good the answers are if only the surest are given.
 
 The share of pairs that is decided is the decision rate; pairs with the most nats come first. Accuracy as a function of
-the decision rate shows whether nats can be believed: it should fall as the rate rises. Shares are shares of the weight.
+the decision rate shows whether nats can be trusted: it should fall as the rate rises. All shares are shares of the
+weight.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COLUMNS = ("pair", "direction", "nats", "open", "link_nats", "rows", "truth", "r
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """How good the directions of many pairs are; every share is one of the weight.
+    """How good the directions of many pairs are; every share is a share of the weight.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class PairScores:
     decided : float
         Share of pairs that are not open.
     accuracy_decided : float
-        Share of right directions among these; NaN if there are none.
+        Share of right directions among the decided pairs; NaN if there are none.
     area : float
         Area under the curve of accuracy by decision rate: 1 is perfect, guessing gives 0.5.
     rates, accuracies : ndarray
@@ -106,15 +107,15 @@ def decide_pairs(
     missing : {"refuse", "drop"}, default="refuse"
         What to do with rows that have missing values; see `direction`.
     n_jobs : int, optional
-        Pairs side by side, as joblib understands it; the result does not depend on it.
+        Number of pairs decided in parallel, as joblib understands it; the result does not depend on it.
     progress : callable, optional
         Called with the share of pairs that are done.
 
     Returns
     -------
     pandas.DataFrame
-        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0, 0.5 if both directions are
-        level, empty if the truth is not known) and weight.
+        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0; 0.5 if both directions
+        are equally good; empty if the truth is not known) and weight.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def _decide(pair: Pair, missing: str) -> dict[str, Any]:
 
 
 def score_pairs(table: pd.DataFrame) -> PairScores:
-    """Say how good the directions in a table of decisions are.
+    """Measure how good the directions in a table of decisions are.
 
     Parameters
     ----------
@@ -194,7 +195,7 @@ def score_pairs(table: pd.DataFrame) -> PairScores:
 
 
 def accuracy_by_rate(nats: Array, right: Array, weight: Array) -> tuple[Array, Array]:
-    """Return decision rates and the accuracies there, the surest pairs first; pairs with equal nats come together."""
+    """Return decision rates and the accuracy at each, surest pairs first; pairs with equal nats share one rate."""
     _, group = np.unique(-nats, return_inverse=True)
     share = np.cumsum(np.bincount(group, weight))
     return share / share[-1], np.cumsum(np.bincount(group, weight * right)) / share

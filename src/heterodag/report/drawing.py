@@ -1,4 +1,4 @@
-"""Inline SVG of the graph in layers.
+"""Draw the graph in layers, as inline SVG.
 
 Colours come from the page's style sheet, so that the drawing follows its light and dark modes. Every
 name goes through `Markup.format`, which escapes it.
@@ -31,7 +31,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class _Frame:
-    """A layout with the way from its coordinates to pixels."""
+    """A layout, and the conversion of its coordinates to pixels."""
 
     layout: GraphLayout
     widths: NDArray[np.float64]
@@ -76,13 +76,13 @@ def draw_graph(
     names : sequence of str
         Labels; long ones are cut in the middle and given in full as a tooltip.
     pvalues : ndarray of shape (d, d), optional
-        Smaller ones make firmer arrows.
+        Smaller p-values make stronger arrows.
     kinds : mapping of edge to str, optional
         An extra CSS class per edge.
     directions : Directions, optional
         Open edges have no arrowhead; the tooltip says how sure the direction is.
     numbers : mapping of edge to int, optional
-        Numbers of the edges, by which the page's script knows them.
+        Numbers by which the page's script identifies the edges.
     """
     widths = np.array([2 * _PAD + text_width(shorten(name), FONT) for name in names])
     frame = _fitting_frame(adjacency, widths)
@@ -102,7 +102,7 @@ def draw_graph(
 
 @dataclass(frozen=True)
 class _About:
-    """What is said of an edge: its tooltip, its CSS class, its number."""
+    """What the drawing of an edge carries: its tooltip, its CSS class, its number."""
 
     tip: str
     kind: str
@@ -123,7 +123,7 @@ def tip(names: Sequence[str], edge: Edge, pvalues: NDArray[np.float64] | None, d
 
 
 def _fitting_frame(adjacency: NDArray[Any], widths: NDArray[np.float64]) -> _Frame:
-    """Causes on top if that fits the page, else whichever direction is narrower."""
+    """Return the frame with causes on top if that fits the page, otherwise the narrower of both directions."""
     per_row = max(3, int(PAGE_WIDTH / (widths.max() + _GAP)))
     down = _Frame(layered_layout(adjacency, widths + _GAP, per_row), widths, False, 78.0)
     if down.size[0] <= PAGE_WIDTH:
@@ -135,7 +135,7 @@ def _fitting_frame(adjacency: NDArray[Any], widths: NDArray[np.float64]) -> _Fra
 
 
 def _ports(frame: _Frame) -> dict[tuple[Edge, int], float]:
-    """Return the shift along a box's side at which each edge leaves (0) or arrives (1), crossings avoided."""
+    """Return the shift along a box's side at which each edge leaves (0) or arrives (1), chosen to avoid crossings."""
     sides: dict[tuple[int, int], list[tuple[float, Edge]]] = {}
     for edge, route in frame.layout.routes.items():
         sides.setdefault((edge[0], 0), []).append((float(route[1, 1]), edge))

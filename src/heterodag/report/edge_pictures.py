@@ -1,7 +1,8 @@
-"""The picture of an edge: effect against cause, with the fitted mean and the band of the moving spread.
+"""Draw the picture of an edge: effect against cause, with the fitted mean and the band of the moving spread.
 
-Numbers for the page's script, and drawings of the few strongest edges for readers without one. Both use the same integers:
-every axis runs from 0 to `SCALE`. Points are stored once per variable and shared by all its edges: the page stays small.
+This module makes the numbers for the page's script, and drawings of the few strongest edges for readers without a
+script. Both use the same integers: every axis runs from 0 to `SCALE`. Points are stored once per variable and shared
+by all its edges, so that the page stays small.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from heterodag.scm.mechanism import Mechanism
 from heterodag.scm.model import HeteroscedasticSCM
 from heterodag.viz.names import fitting
 
-#: Points per picture, evenly spaced rows: more only hide each other.
+#: Points per picture, from evenly spaced rows: more points would only hide each other.
 MAX_POINTS = 500
-#: Edges with a picture, strongest first; with points stored once per variable, 400 edges of 100 variables take about 1 MB.
+#: Number of edges with a picture, strongest first; 400 edges of 100 variables take about 1 MB.
 MAX_PICTURES = 400
 #: Integer steps of an axis: finer than the pixels of any screen it is drawn on.
 SCALE = 1000
-#: Points of a curve; straight lines between them cannot be seen.
+#: Points of a curve: enough that the straight lines between them look smooth.
 CURVE_POINTS = 41
 #: The band is the central interval of this level.
 LEVEL = 0.9
-#: Axes end at these quantiles, and a sixth of their distance beyond, so that single rows far out do not squeeze the rest.
+#: Axes end a sixth of their length beyond these quantiles, so that single rows far out do not squeeze the rest.
 _TAIL, _BEYOND = 0.005, 1 / 6
 #: The size of a picture, and the frame in it: left, top, width, height.
 SIZE = (420, 296)
@@ -60,12 +61,12 @@ class Axis:
         return cls(float(low - margin), float(high + margin))
 
     def scaled(self, values: Array) -> list[int]:
-        """Return values as integers, 0 at the low end and `SCALE` at the high end, at most one axis length beyond."""
+        """Return values as integers, from 0 (low end) to `SCALE` (high end), at most one axis length beyond."""
         shares = (np.asarray(values) - self.low) / (self.high - self.low)
         return [int(share) for share in np.rint(np.clip(shares, -1, 2) * SCALE)]
 
     def ticks(self) -> list[tuple[int, str]]:
-        """Return three to six places with their labels, at round numbers."""
+        """Return three to six ticks at round numbers, with their labels."""
         span = self.high - self.low
         power = 10.0 ** math.floor(math.log10(span / 3))
         step = next(m * power for m in (5, 2, 1) if span / (m * power) >= 3 or m == 1)
@@ -88,20 +89,20 @@ def picture_data(
     edges: Sequence[Edge],
     facts: Sequence[list[str]],
 ) -> dict[str, Any]:
-    """Return what the pictures of these edges are drawn from, as plain values for JSON.
+    """Return the data from which the pictures of these edges are drawn, as plain values for JSON.
 
     Parameters
     ----------
     rows : DrawnRows
         The rows; at most `MAX_POINTS` of them become points.
     scm : HeteroscedasticSCM or None
-        Its mechanisms make the curves; without one there are points only.
+        Its mechanisms make the curves; without a model there are only points.
     names : sequence of str
-        Of the variables.
+        Names of the variables.
     edges : sequence of (int, int)
         Strongest first; those after `MAX_PICTURES` get no picture.
     facts : sequence of list of str
-        What is said of every edge.
+        The sentences about every edge.
     """
     pictured = list(edges[:MAX_PICTURES])
     sample = np.linspace(0, len(rows.array) - 1, min(MAX_POINTS, len(rows.array))).astype(int)
@@ -126,12 +127,12 @@ def picture_data(
 def _curve(
     mechanism: Mechanism, cause: int, axes: dict[int, Axis], rows: DrawnRows, sample: Index
 ) -> dict[str, Any] | None:
-    """Return mean and band along the cause, the other parents at their medians, and the points as they would be there."""
+    """Return mean and band along the cause with the other parents at their medians, and the points moved there."""
     if cause not in mechanism.parents:
         return None
     own = rows.array[rows.free[:, mechanism.target]]
     values = own if len(own) else rows.array
-    # No further than the cause goes: where there are no rows, a curve tells about the model only.
+    # No further than the values of the cause: where there are no rows, a curve would show only the model.
     low, high = np.quantile(values[:, cause], [_TAIL, 1 - _TAIL])
     columns, at = list(mechanism.parents), mechanism.parents.index(cause)
 

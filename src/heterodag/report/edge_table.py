@@ -1,4 +1,4 @@
-"""The rows of the edge table: texts for people, and numbers to sort by for the page's script."""
+"""Make the rows of the edge table: texts for people, and numbers by which the page's script sorts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def edge_rows(
     kinds : mapping of edge to str
         How edges compare with another graph; see `comparison_kinds`.
     confidence : BootstrapResult, optional
-        For the share of resamples with the edge.
+        Gives the share of resamples with the edge.
     """
     directions = Directions(result.direction_nats, result.open)
     rows = []

@@ -1,4 +1,4 @@
-"""What experiments told, in words and tables: which arrows they decided, what every condition acts on."""
+"""Say in words and tables what experiments showed: which arrows they decided, what every condition acts on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def decided_arrows(result: GraphResult) -> list[tuple[int, int]]:
 
 
 def experiment_sentences(result: GraphResult) -> list[str]:
-    """Return what experiments told, one sentence each; nothing if there were none."""
+    """Return what experiments showed, in sentences; an empty list if there were none."""
     said = []
     if result.interventional_nats is not None:
         edges, decided = len(result.edges()), decided_arrows(result)
@@ -62,7 +62,7 @@ def arrow_rows(result: GraphResult) -> list[dict[str, str]]:
 
 
 def target_rows(result: GraphResult) -> list[dict[str, Any]]:
-    """Return what the conditions act on, as rows of a table; of unknown targets only those that were found."""
+    """Return what the conditions act on, as rows of a table; if targets were unknown, only those that were found."""
     return [
         {
             "condition": target["condition"],

@@ -1,4 +1,4 @@
-"""Does the model fit: normal Q-Q panels of what remains of every variable."""
+"""Show whether the model fits: normal Q-Q panels of the residuals of every variable."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ MAX_PANELS = 40
 def fit_panels(
     model: Any, scm: HeteroscedasticSCM | None, rows: DrawnRows, result: GraphResult
 ) -> tuple[dict[str, Any], list[float]]:
-    """Return Q-Q panels in the learned order, of many variables the least normal ones, and how all fit.
+    """Return Q-Q panels in the learned order (the least normal variables if there are many), and how well all fit.
 
     Parameters
     ----------
     model : fitted estimator
-        Asked for its latents if it has no causal model.
+        Provides the latents if it has no causal model.
     scm : HeteroscedasticSCM or None
         The causal model of the fit.
     rows : DrawnRows
         Rows to draw.
     result : GraphResult
-        For the order and the names.
+        Gives the order and the names.
     """
     latents = _latents(model, scm, rows)
     if latents is None:
@@ -48,7 +48,7 @@ def fit_panels(
 
 
 def _latents(model: Any, scm: HeteroscedasticSCM | None, rows: DrawnRows) -> Array | None:
-    """Return what remains of every variable given its causes, as normal numbers; NaN where something was done to it."""
+    """Return the latents of every variable given its causes; NaN where the variable was set or changed."""
     if scm is not None:
         found = np.full(rows.array.shape, np.nan)
         for j, mechanism in enumerate(scm.mechanisms):

@@ -1,7 +1,7 @@
-"""The report: one HTML page that needs nothing else, made from a fitted model and its table.
+"""Make the report: one HTML page that needs nothing else, from a fitted model and its table.
 
-The page can be read without a script. Its own little script (`script/`) adds what needs one: pictures of edges on request,
-ancestors and descendants, a slider for alpha, zoom, sorting and searching.
+The page can be read without a script. Its small script (`script/`) adds pictures of edges on request, ancestors and
+descendants, a slider for alpha, zoom, sorting and searching.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "render_report"]
 
-# Limits that keep the page readable and small; what is left out is said on the page.
+# Limits that keep the page readable and small; the page says what is left out.
 MAX_DRAWN_NODES, MAX_DRAWN_EDGES = 60, 240
 MIN_MATRIX_NODES = 26
 MAX_EDGE_ROWS = 1500
@@ -68,20 +68,20 @@ def render_report(
     Parameters
     ----------
     model : fitted estimator
-        HOST or any estimator with its interface; parts of the page whose data it lacks are left out.
+        HOST or any estimator with its interface; parts of the page for which it has no data are left out.
     X : array-like or DataFrame of shape (n, d), optional
-        The table it was fitted on, for its rows; by default those that the model kept.
+        The table to which the model was fitted, for the rows to draw; by default the rows that the model kept.
     title : str
         The heading.
     source : str, optional
         Where the table came from, such as a file name.
     comparison : Comparison, optional
-        A graph against which the edges are marked.
+        A graph with which the edges are compared.
     interventions : optional
-        What the model was fitted with; see `HOST.fit`.
+        The interventions that the model was fitted with; see `HOST.fit`.
     confidence : BootstrapResult, optional
-        From `bootstrap(model, X)`: how often resamples have each edge; by default what `model.bootstrap(X)` found, if
-        that was tried.
+        From `bootstrap(model, X)`: how often resamples have each edge; by default the result of `model.bootstrap(X)`,
+        if there is one.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _edges(result: GraphResult, kinds: dict[tuple[int, int], str], confidence: A
 
 
 def _order(model: Any, result: GraphResult, fits: list[float], told: bool) -> dict[str, Any]:
-    """Return the kept order; the rounds of Algorithm 2 and cautions about them only if these made it."""
+    """Return the kept order; the rounds of Algorithm 2, and cautions about them, only if they made this order."""
     history = [] if result.scores is None else rounds(result.scores)
     placed = [column for outcome in history for column in outcome.placed]
     final = by_normality(model, result, placed)
@@ -191,7 +191,7 @@ def _graph_pictures(result: GraphResult, kinds: dict[tuple[int, int], str]) -> d
 
 
 def _edge_pictures(result: GraphResult, rows: DrawnRows, scm: Any, confidence: Any) -> dict[str, Any]:
-    """Return the strongest edges drawn, and the data from which the script draws all."""
+    """Return drawings of the strongest edges, and the data from which the script draws all edges."""
     ranked = ranked_edges(result)
     edges = [(i, j) for i, j, _ in ranked]
     facts = [edge_facts(result, i, j, p, confidence) for i, j, p in ranked[:MAX_PICTURES]]
@@ -211,18 +211,19 @@ def _edge_pictures(result: GraphResult, rows: DrawnRows, scm: Any, confidence: A
         "edges": edges,
         "nats": [None if value is None else round(value, 1) for value in evidence],
         "alpha": result.settings.get("alpha"),
+        "level": (level := f"{100 * LEVEL:g} %"),
     }
     return {
         "pictures": drawn,
         "picture_rows": min(MAX_POINTS, len(rows.array)),
         "curves": scm is not None,
-        "level": f"{100 * LEVEL:g} %",
+        "level": level,
         "data": _safe_json(data),
     }
 
 
 def _safe_json(data: Any) -> Markup:
-    """Return JSON that can stand inside a script element: nothing in it can end the element or begin a comment."""
+    """Return JSON that is safe inside a script element: nothing in it can end the element or begin a comment."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
@@ -233,7 +234,7 @@ def _text(name: str) -> str:
 
 @cache
 def _files() -> dict[str, Markup]:
-    """Return the style sheet and the script, which are the package's own and need no escaping."""
+    """Return the style sheet and the script, which come with the package and need no escaping."""
     script = "".join(_text(f"script/{name}.js") for name in _SCRIPTS)
     return {"style": Markup(_text("style.css")), "script": Markup(script)}
 
@@ -254,11 +255,11 @@ def _template() -> jinja2.Template:
 
 
 def _isolate(sentence: Any, names: Any) -> Markup:
-    """Return a sentence with the names in it that are written from right to left kept apart from its own direction."""
+    """Return a sentence with its right-to-left names isolated, so that they do not change its direction."""
     return Markup(isolated(str(escape(sentence)), [str(escape(name)) for name in names], "<bdi>", "</bdi>"))
 
 
 def _name(name: str, longest: int = 48) -> Markup:
-    """Return a name for a table or label: too long a one is cut in the middle and given in full as a tooltip."""
+    """Return a name for a table or label; a long name is cut in the middle and given in full as a tooltip."""
     short = shorten(name, longest)
     return Markup("<bdi>{}</bdi>").format(name) if short == name else _CUT.format(name, short)

@@ -1,4 +1,4 @@
-"""Inline SVG of the adjacency matrix: every edge, also of a graph that is too large to be read as arrows."""
+"""Draw the adjacency matrix as inline SVG: every edge, also of a graph that is too large to be read as arrows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from heterodag.viz.summaries import edge_strength
 
 _STRENGTHS = 4
 _FONT, _LONGEST = 10.0, 14
-#: Cells below this many pixels leave no room for names; every tenth place gets its number instead.
+#: Cells smaller than this many pixels leave no room for names; every tenth place gets its number instead.
 _LEAST_CELL = 9.0
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where the cells are: their size, and the margin that the labels take."""
+    """The grid of cells: their size, and the margin that the labels need."""
 
     cell: float
     margin: float
@@ -99,7 +99,7 @@ def _filled(
     pvalues: NDArray[np.float64] | None,
     numbers: Mapping[Edge, int],
 ) -> list[Markup]:
-    """One path per strength, not one element per cell: thousands of edges stay small."""
+    """Return one path per strength, not one element per cell, so that thousands of edges stay small."""
     path = Markup('<path class="cells" opacity="{o:.2f}" data-edges="{numbers}" d="{d}"/>')
     drawn = []
     for level in range(_STRENGTHS):

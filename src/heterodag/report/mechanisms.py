@@ -1,4 +1,4 @@
-"""The fitted models of the variables in plain words, for a table of the report."""
+"""Describe the fitted models of the variables in plain words, for a table of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The causal order that was kept: how sure each pair in it is, and what decides."""
+"""Describe the causal order that was kept: how sure each pair in it is, and what decides it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from heterodag.viz.directions import Directions
 
 
 def order_chain(result: GraphResult) -> list[dict[str, str]]:
-    """Return the variables, causes first, each with what stands between it and the next.
+    """Return the variables, causes first, each with its link to the next.
 
-    ``kind`` is "sure", "open", "given", "edge" (nothing is known of its direction), "free" (no edge: the two could stand
-    either way) or "" after the last one; ``nats`` is the evidence for the direction as text.
+    ``kind`` is "sure", "open", "given", "edge" (nothing is known of its direction), "free" (no edge: the two could
+    come in either order) or "" after the last variable; ``nats`` is the evidence for the direction as text.
     """
     order, directions = list(result.order or ()), Directions(result.direction_nats, result.open)
     links = [_link(result, directions, pair) for pair in pairwise(order)] + [("", "")]
@@ -49,13 +49,13 @@ def order_sentences(result: GraphResult) -> list[str]:
     by_path = int(descendants(edges).sum()) - joined
     free = sum(not edges[pair] for pair in pairwise(order))
     verb, rest = "is" if joined == 1 else "are", pairs - joined - by_path
-    others = f"; the other {rest:,} could stand either way" if rest else ""
+    others = f"; the other {rest:,} could come in either order" if rest else ""
     said = [
         f"Of {count(pairs, 'pair')} of variables, {joined:,} {verb} joined by an edge and {by_path:,} only by a longer "
         f"path{others}."
     ]
     if free:
-        said.append(f"Among the {count(d - 1, 'pair')} of neighbours below, {free:,} could.")
+        said.append(f"That includes {free:,} of the {count(d - 1, 'pair')} of neighbours below.")
     return said
 
 
@@ -114,6 +114,6 @@ def what_decides(
 
 
 def by_normality(model: Any, result: GraphResult, placed: list[int]) -> bool:
-    """Return whether the rounds of Algorithm 2 made the final order: nothing improved it afterwards."""
+    """Return whether the rounds of Algorithm 2 made the final order, and nothing improved it afterwards."""
     improved = getattr(model, "refinement_", None) is not None
     return bool(placed) and not improved and result.order is not None and np.array_equal(result.order, placed)

@@ -1,4 +1,4 @@
-"""The rounds of Algorithm 2 as tables, for orders that normality alone decided."""
+"""Put the rounds of Algorithm 2 into tables, for orders that normality alone decided."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def close_margin(tolerance: float) -> float:
 
 
 def round_tables(result: GraphResult, history: list[Round], tolerance: float) -> dict[str, Any]:
-    """Return the rounds of Algorithm 2 as rows of two tables: who was placed, and all scores."""
+    """Return the rounds of Algorithm 2 as rows of two tables: which variables were placed, and all scores."""
     names, placed = result.names, [column for outcome in history for column in outcome.placed]
     table = [
         {
@@ -43,7 +43,7 @@ def round_tables(result: GraphResult, history: list[Round], tolerance: float) ->
 
 
 def _heat(result: GraphResult, placed: list[int], tolerance: float) -> list[list[dict[str, Any]]]:
-    """Return the scores in the order of placement, each with how dark its cell is to be."""
+    """Return the scores in the order of placement, each with the shade of its cell."""
     if result.scores is None:
         return []
     scores, near = result.scores[:, placed], closeness(result.scores, tolerance)[:, placed]

@@ -15,7 +15,7 @@ from heterodag.io.inputs import read_data
 from heterodag.knowledge.interventions import Told, read_interventions, take_conditions
 from heterodag.scm.model import HeteroscedasticSCM
 
-#: Of larger tables, evenly spaced rows are drawn: pictures of 50,000 rows look like those of a million.
+#: At most this many evenly spaced rows are drawn: pictures of 50,000 rows look like those of a million.
 MAX_ROWS = 50_000
 
 
@@ -26,9 +26,9 @@ class DrawnRows:
     Attributes
     ----------
     table : the rows as the user gave them; None if they are those that a model kept.
-    told : what was done in these rows; None if nothing was.
-    n_rows : rows of the whole table.
-    array : (n, d) the rows as numbers, those with missing values left out.
+    told : what was set or changed in these rows; None if nothing was.
+    n_rows : number of rows of the whole table.
+    array : (n, d) the rows as numbers, without those that have missing values.
     free : (n, d) bool; False where a variable was set or changed from outside.
     """
 
@@ -40,7 +40,7 @@ class DrawnRows:
 
 
 def drawn_rows(X: Any, interventions: Any, names: list[str]) -> DrawnRows:
-    """Return the rows to draw of the table that a model was fitted on."""
+    """Return the rows to draw from the table to which a model was fitted."""
     X, interventions = take_conditions(X, interventions)
     step = max(1, math.ceil(len(X) / MAX_ROWS))
     told = None if interventions is None else read_interventions(interventions, names, len(X))
@@ -61,7 +61,7 @@ def kept_rows(model: Any) -> DrawnRows:
 
 
 def causal_model(model: Any) -> HeteroscedasticSCM | None:
-    """Return the causal model of a fit; None if the method has no mechanisms, or the time for them was over."""
+    """Return the causal model of a fit; None if the method has no mechanisms, or ran out of time for them."""
     if not hasattr(model, "to_scm"):
         return None
     with suppress(HeterodagError):

@@ -1,4 +1,4 @@
-"""The settings of a fit as a reader sees them: prior knowledge as sentences, the rest as it is."""
+"""Show the settings of a fit: prior knowledge in words, the rest unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strong an edge is and how sure, in words and as cells of a table; what a method does not know is left out."""
+"""Say how strong and how sure an edge is, in words and as table cells; what a method does not know is left out."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def resample_sentence(confidence: Any, cause: int, effect: int) -> str:
 
 
 def edge_facts(result: GraphResult, cause: int, effect: int, p: float, confidence: Any = None) -> list[str]:
-    """Return all that the picture of an edge says in words; Arabic names cannot turn the sentences round."""
+    """Return all sentences about an edge; right-to-left names are isolated, so that they do not turn a sentence."""
     names = [isolated(result.names[node], [result.names[node]]) for node in (cause, effect)]
     said = strength_sentences(known_facts(result, cause, effect), *names)
     said += evidence_sentences(result, cause, effect, p)

@@ -1,4 +1,4 @@
-"""What was found, in sentences for people who know their variables and not the method."""
+"""Say what was found, in sentences for people who know their variables but not the method."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Comparison:
 
 
 def comparison_kinds(result: GraphResult, comparison: Comparison | None) -> dict[tuple[int, int], str]:
-    """Return for every edge whether the other graph has it (known), has it reversed (turned) or not (new)."""
+    """Return for every edge whether the other graph has it (known), has it reversed (turned) or lacks it (new)."""
     if comparison is None:
         return {}
     other = np.asarray(comparison.adjacency) != 0

@@ -1,4 +1,4 @@
-"""The result as plain text, for terminals and notebooks: order, edges, and whether it can be trusted."""
+"""Show the result as plain text, for terminals and notebooks: order, edges, and whether it can be trusted."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from heterodag.io.exports import GraphResult, ordered_layers, ranked_edges
 from heterodag.viz.directions import Directions, describe_nats
 
-#: Of many edges and variables, a text shows the first.
+#: A text shows at most this many edges and variables, the first ones.
 SHOWN_EDGES, SHOWN_NAMES = 30, 40
 
 
 class Text(str):
-    """A text that shows itself as it is, also at the end of a notebook cell."""
+    """A text that is shown without quotes, also at the end of a notebook cell."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def order_text(result: GraphResult, shown: int = SHOWN_NAMES) -> str:
-    """Return ``a -> {b, c} -> d``; of many variables only the first."""
+    """Return ``a -> {b, c} -> d``; if there are many variables, only the first."""
     texts, count = [], 0
     for layer in ordered_layers(result):
         texts.append(f"{{{', '.join(layer)}}}" if len(layer) > 1 else layer[0])
@@ -41,7 +41,7 @@ def headline(result: GraphResult) -> str:
 def edge_table(
     result: GraphResult, reference: Any = None, called: str = "consensus graph"
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table of edges, strongest evidence first: only columns of which something is known.
+    """Return header and rows of the table of edges, strongest evidence first, without columns that would be empty.
 
     `reference` is an adjacency matrix to compare with, and `called` the heading of its column.
     """
@@ -84,7 +84,7 @@ def _styled(value: float, style: str) -> str:
 
 
 def legend(result: GraphResult) -> list[str]:
-    """Return what the columns of strengths mean, if there are some."""
+    """Return what the columns of strengths mean, if there are any."""
     if not result.edges() or "mean_effect" not in result.strengths:
         return []
     return [

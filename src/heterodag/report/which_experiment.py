@@ -1,4 +1,4 @@
-"""Which experiment first: the edges whose direction is least certain and whose effect is largest."""
+"""Propose which experiment to do first: the edges whose direction is least certain and whose effect is largest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heterodag.report.strengths import known_facts
 from heterodag.report.words import listed, plain
 from heterodag.viz.directions import describe_nats
 
-#: Proposals on the page: nobody plans more experiments at a time.
+#: Number of proposals on the page: nobody plans more experiments at a time.
 MAX_PROPOSALS = 5
 #: Directions with at least this many nats are not in doubt: of 2,243 arrows with 15 and more, one was wrong
 #: (docs/directions.md).
@@ -25,10 +25,10 @@ class Proposal:
 
     Attributes
     ----------
-    cause, effect : columns, as the graph has them now.
-    nats : evidence for the direction; NaN where not known.
-    size : the larger of |mean effect| and |ln spread effect| per standard deviation of the cause; 1 where not known.
-    doubt : from 0 to 1; 1 where nothing speaks for the direction.
+    cause, effect : columns, in the direction of the learned graph.
+    nats : evidence for the direction; NaN if not known.
+    size : the larger of |mean effect| and |ln spread effect| per standard deviation of the cause; 1 if not known.
+    doubt : from 0 to 1; 1 if nothing speaks for the direction.
     """
 
     cause: int
@@ -39,7 +39,7 @@ class Proposal:
 
     @property
     def value(self) -> float:
-        """What the ranking goes by."""
+        """The value by which proposals are ranked."""
         return self.size * self.doubt
 
 
@@ -51,7 +51,7 @@ def rank_experiments(result: GraphResult, confidence: Any = None, limit: int = M
     result : GraphResult
         What was learned.
     confidence : BootstrapResult, optional
-        Stands in where the method has no nats for directions.
+        Used if the method has no nats for directions.
     limit : int, default=5
         The largest number of proposals.
 

@@ -1,4 +1,4 @@
-"""Small pieces of text: p-values, counts and lists of names as the report writes them."""
+"""Write p-values, counts and lists of names as the report shows them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def listed(names: Sequence[str], limit: int = 12) -> str:
 
 
 def plain(value: float) -> str:
-    """Return a number with two or three significant digits, without a power of ten where it can be read without."""
+    """Return a number with two or three significant digits, without a power of ten if it can be read without one."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     size = math.floor(math.log10(abs(value)))

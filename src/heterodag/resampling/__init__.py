@@ -1,4 +1,4 @@
-"""The bootstrap: graphs of resampled tables, and what they share."""
+"""The bootstrap: graphs learned on resampled rows, and what they have in common."""
 
 from heterodag.resampling.bootstrap import bootstrap
 from heterodag.resampling.result import BootstrapResult

@@ -1,9 +1,10 @@
-"""How sure is each edge: the graph learned again on resampled rows, many times.
+"""Find out how sure each edge is, by learning the graph again on resampled rows many times.
 
-Every resample has a random stream of its own whose key is its number, so the result depends neither on the number of
-workers nor on which resamples were finished before. The store is a text file, one JSON object per line: first what was
-asked (model, data, resampling, version of heterodag), then one line per finished resample. A run that was stopped continues
-from it. A store of anything else, also of another version, is refused: half of a result must not come from other code.
+Every resample has its own random stream, whose key is its number, so the result depends neither on the number of
+workers nor on which resamples were finished before. The store is a text file with one JSON object per line: first the
+settings (model, data, resampling, version of heterodag), then one line per finished resample. A run that was stopped
+continues from it. A store with other settings, or of another version, is refused: half of a result must not come from
+other code.
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ def bootstrap(
     X : table of shape (n, d)
         The data.
     n_resamples : int, default=100
-        How many times.
+        How many resamples to draw.
     resample : {"rows", "half"}, default="rows"
-        n rows drawn with replacement (the bootstrap), or half of the rows without (subsampling).
+        "rows" draws n rows with replacement (the bootstrap), "half" draws half of the rows without replacement
+        (subsampling).
     interventions : optional
         Which variables were set or changed in which rows, for models that can use it; see `HOST.fit`. Rows are then
         resampled within each condition.
@@ -68,15 +70,17 @@ def bootstrap(
     n_jobs : int, optional
         Parallel workers, as joblib understands it, on any of its backends; the result does not depend on it.
     store : path, optional
-        A file that keeps every finished resample. Called again with the same model, data and seed, only the missing
-        ones are computed; with another, or with another version of this package, the file is refused.
+        A file that keeps every finished resample. If `bootstrap` is called again with the same model, data and seed,
+        only the missing resamples are computed. If any of these differs, or the version of this package, the file is
+        refused.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
     Returns
     -------
     BootstrapResult
-        Frequencies, a consensus graph, the stability of the order. After Ctrl-C: of the resamples finished by then.
+        Frequencies, a consensus graph, the stability of the order. After Ctrl-C, those of the resamples finished by
+        then.
 
     Examples
     --------
@@ -109,7 +113,7 @@ def bootstrap(
 
 @dataclass(frozen=True)
 class _Plan:
-    """All that decides the outcome of resample k."""
+    """Everything that decides the outcome of resample k."""
 
     model: Any
     array: Array
@@ -129,7 +133,7 @@ def _plan(
     seed = seed_sequence(random_state)
     if interventions is not None and "interventions" not in signature(model.fit).parameters:
         raise ParameterError("model", "be one that can use interventions, such as HOST()", type(model).__name__)
-    # What is wrong with the knowledge or the interventions is refused before a store is made.
+    # Wrong prior knowledge or interventions are refused before a store is made.
     knowledge, missing = getattr(model, "prior_knowledge", None), getattr(model, "missing", "refuse")
     study = read_study(X, interventions, knowledge, missing)
     array, names, told = study.array[:, : study.d], study.own_names, study.told
@@ -141,7 +145,7 @@ def _plan(
     if told is not None:
         header["interventions"] = short_digest(describe([told.fixed, told.condition, told.names, told.changed]))
     if random_state is None and store is not None and Path(store).exists():
-        # No seed was asked for: continue with the one in the store.
+        # No seed was given: continue with the one in the store.
         stored = _header(Path(store))
         seed = np.random.SeedSequence(int(stored["entropy"]), spawn_key=stored["spawn_key"])
         header |= {"entropy": stored["entropy"], "spawn_key": stored["spawn_key"]}
@@ -174,7 +178,7 @@ def _one(plan: _Plan, k: int) -> tuple[int, dict[str, Any]]:
     rng, model_seed = np.random.default_rng(own), int(own.generate_state(1)[0])
     rows = _rows(plan, rng)
     fresh = clone(plan.model)
-    # Resampled rows repeat each other: what a check would say of them is no news.
+    # Resampled rows repeat each other, as intended: the check of the table would only report that.
     settings = {"n_jobs": 1, "verbose": 0, "random_state": model_seed, "data_check": "ignore"}
     fresh.set_params(**{key: value for key, value in settings.items() if key in fresh.get_params(deep=False)})
     table: Any = plan.array[rows]
@@ -188,7 +192,7 @@ def _one(plan: _Plan, k: int) -> tuple[int, dict[str, Any]]:
             warnings.simplefilter("ignore")
             fresh.fit(table, **options)
     except DataError as error:
-        # A resample can be unlucky, for instance repeat one value of a column; that is an outcome too.
+        # A resample can be unusable, for instance hold a single value of a column; that is an outcome too.
         return k, {"error": str(error)}
     order = getattr(fresh, "order_", None)
     edges = np.argwhere(fresh.adjacency_).tolist()
@@ -218,7 +222,7 @@ def _result(outcomes: list[dict[str, Any]], plan: _Plan) -> BootstrapResult:
 
 
 def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
-    """Return what the store holds already, by number; make the store if there is none."""
+    """Return the resamples that the store holds already, by number; make the store if there is none."""
     if not path.exists():
         append_object(path, plan.header)
         return {}
@@ -231,7 +235,7 @@ def _opened(path: Path, plan: _Plan) -> dict[int, dict[str, Any]]:
     ):  # fmt: skip
         if stored.get(key) != plan.header.get(key):
             raise HeterodagError(f"Store '{path}' holds resamples {what}; choose another file or delete it.")
-    objects, _ = read_objects(path)  # a line that was being written when the run was killed is none
+    objects, _ = read_objects(path)  # a line that was cut short when the run was killed does not count
     d = plan.array.shape[1]
     return {outcome.pop("resample"): outcome for outcome in objects[1:] if _is_outcome(outcome, d)}
 

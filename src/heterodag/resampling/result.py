@@ -1,4 +1,4 @@
-"""What many learned graphs have in common: frequencies, a consensus graph, the stability of the order."""
+"""Summarise many learned graphs: frequencies, a consensus graph, the stability of the order."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class BootstrapResult:
     def consensus(self, threshold: float = 0.5) -> pd.DataFrame:
         """Return the graph of the edges that are in many resamples.
 
-        Edges enter by decreasing frequency, and one that would close a cycle with those before it is left out: the
-        result is a DAG whatever the threshold.
+        Edges are added by decreasing frequency, and an edge that would close a cycle with those before it is left
+        out, so the result is a DAG whatever the threshold.
 
         Parameters
         ----------
         threshold : float, default=0.5
-            The least share of resamples that must have the edge.
+            The smallest share of resamples that must have the edge.
 
         Returns
         -------
@@ -112,8 +112,8 @@ class BootstrapResult:
         -------
         float
             1 if all resamples agree on every pair, about 0 for random orders: the mean of abs(2 p - 1) over pairs,
-            with p the share in which the one comes before the other. Random orders of R resamples give about 0.8 /
-            sqrt(R).
+            where p is the share of resamples in which one comes before the other. R resamples with random orders give
+            about 0.8 / sqrt(R).
 
         Examples
         --------

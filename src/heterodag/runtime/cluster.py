@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster: a client in scope, or joblib's backend "dask". A worker that is lost costs time, not results."""
+"""Jobs on a Dask cluster: a client in scope, or joblib's "dask" backend. Losing a worker costs time, not results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from joblib.parallel import get_active_backend
 
 from heterodag.runtime.threads import on_one_thread
 
-#: Times that jobs are given out again after workers were lost with data that the jobs need.
+#: How often jobs are submitted if workers are lost together with data that the jobs need.
 _ATTEMPTS = 5
-#: Arguments of more bytes are sent to a worker once and passed on from there, not with every job.
+#: Arguments larger than this many bytes are sent to the cluster once, not with every job.
 _LARGE = 2**16
 
 
 def find_client(n_jobs: int | None) -> Any:
-    """Return the Dask client of joblib's backend, or one in scope if `n_jobs` leaves the workers open; else None."""
+    """Return the Dask client of joblib's backend, or the one in scope if `n_jobs` is None; None if there is none."""
     distributed = sys.modules.get("distributed")
     if distributed is None or _on_worker(distributed):
         return None
@@ -32,7 +32,7 @@ def find_client(n_jobs: int | None) -> Any:
 
 
 def _on_worker(distributed: Any) -> bool:
-    """Return whether this is a job of a cluster: if it waited for jobs of its own, all workers might wait."""
+    """Return whether this code runs as a job on a cluster: if jobs waited for jobs, all workers might wait."""
     try:
         distributed.get_worker()
     except ValueError:
@@ -41,7 +41,7 @@ def _on_worker(distributed: Any) -> bool:
 
 
 class Cluster:
-    """A Dask client that runs jobs; large arguments that come back with later jobs are sent once."""
+    """A Dask client that runs jobs; a large argument that several jobs share is sent once."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -49,11 +49,11 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """Number of threads of all workers, at least one."""
+        """Number of threads of all workers together, at least one."""
         return max(1, int(sum(self.client.ncores().values())))
 
     def run(self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the results of jobs in their order."""
+        """Run jobs and return their results in the order of the jobs."""
         from distributed.scheduler import KilledWorker
 
         for attempt in range(_ATTEMPTS):
@@ -67,13 +67,13 @@ class Cluster:
                 found: list[Any] = self.client.gather(futures)
                 return found
             except (KilledWorker, CancelledError):
-                self._sent.clear()  # what was sent may be lost with the worker that had it
+                self._sent.clear()  # the worker that was lost may have held what was sent
                 if attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError
 
     def _argument(self, value: Any) -> Any:
-        """Return an argument, or where it is on the cluster if it is large."""
+        """Return an argument, or a reference to its copy on the cluster if it is large."""
         from dask.sizeof import sizeof
 
         if not hasattr(value, "X") or sizeof(value.X) <= _LARGE:

@@ -1,10 +1,10 @@
-"""What a stored result belongs to: estimators and other settings as text, tables as digests.
+"""Fingerprints that say what a stored result belongs to: estimators and other settings as text, tables as digests.
 
-The rule: values are told apart by what they hold; functions and classes by their code. That is bytecode, constants,
-names, defaults, closure values, plain class attributes, and what of their own module they use: plain values, functions,
-classes. Two lambdas differ if they do different things, and the same one is found again in another session. Bytecode
-belongs to a version of Python: after a change of Python, work that was stored with functions or classes of a user's own
-is not recognised. The classes of this package go by their names; stores keep its version beside their results instead.
+Values are identified by their content, functions and classes by their code: bytecode, constants, names, defaults,
+closure values, plain class attributes, and the plain values, functions and classes of their own module that they use.
+Two lambdas differ if they do different things, and the same lambda is recognised in another session. Bytecode depends
+on the version of Python: after Python is upgraded, results stored with a user's own functions or classes are not
+recognised. Classes of this package are identified by name; stores keep the package version beside their results.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Settings that do not decide what is learned.
+#: Settings that do not affect what is learned.
 IGNORED = frozenset({"n_jobs", "verbose", "random_state", "max_seconds"})
-#: Letters of a short digest.
+#: Length of a short digest, in characters.
 DIGITS = 12
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-#: Where an object happens to lie in memory says nothing about it.
+#: The memory address in a `repr`, which differs between processes.
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-#: Functions, classes and objects described so far, by their ids: each is described once, also in a circle.
+#: Functions, classes and objects described so far, by id: each is described once, even if references form a circle.
 Seen = dict[int, Any]
 
 
@@ -38,7 +38,7 @@ def table_digest(array: npt.NDArray[np.float64], names: Sequence[str | int] | No
 
 
 def describe_estimator(model: Any, seen: Seen | None = None) -> dict[str, str]:
-    """Return the class and the settings that decide the result, as text."""
+    """Return the class of an estimator and the settings that affect its result, as text."""
     seen = {} if seen is None else seen
     settings = {k: v for k, v in sorted(model.get_params(deep=False).items()) if k not in IGNORED}
     return {"estimator": describe(type(model), seen)} | {
@@ -47,7 +47,7 @@ def describe_estimator(model: Any, seen: Seen | None = None) -> dict[str, str]:
 
 
 def describe(value: Any, seen: Seen | None = None) -> str:
-    """Return a text that is the same for the same value in another process, and another for another value."""
+    """Return a text that is the same for equal values, in any process, and differs for different values."""
     seen = {} if seen is None else seen
     plain = value.item() if isinstance(value, np.generic) else value
     if type(plain) in PLAIN:
@@ -67,7 +67,7 @@ def describe(value: Any, seen: Seen | None = None) -> str:
 
 
 def short_digest(content: str | bytes) -> str:
-    """Return a digest of a few letters, for the inside of names."""
+    """Return a short digest, for use within names."""
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:DIGITS]
 
 
@@ -104,7 +104,7 @@ def _names(code: types.CodeType) -> list[str]:
 
 
 def _belongs(value: Any, module: str) -> bool:
-    """Return whether a global value is part of what a function of this module does."""
+    """Return whether a global value counts as part of the code of a function in this module."""
     if isinstance(value, types.FunctionType | type):
         return value.__module__ == module
     return type(value) in PLAIN
@@ -122,7 +122,7 @@ def _class(kind: type, seen: Seen) -> str:
 
 
 def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield the functions of a class, and its plain values but those that Python puts there."""
+    """Yield the functions of a class and its plain values, except those that Python adds."""
     for name, value in sorted(vars(kind).items()):
         if isinstance(value, property):
             yield name, ["property", value.fget, value.fset, value.fdel]
@@ -135,7 +135,7 @@ def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def _object(value: Any, seen: Seen) -> str:
-    """Describe anything else by the parts that a pickle would hold, or by its `repr` if it has none."""
+    """Describe any other object by what a pickle would hold, or by its `repr` if it cannot be pickled."""
     if hasattr(value, "get_params"):
         return describe(describe_estimator(value, seen), seen)
     try:

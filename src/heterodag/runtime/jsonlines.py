@@ -1,9 +1,9 @@
-"""Stores of results: text files with one JSON object per line, to which each result is added when it is finished.
+"""Stores of results: text files with one JSON object per line; each result is appended as soon as it is finished.
 
-Text and not a database: rows are committed to repositories, read in a diff, merged by joining files, and opened by any
-tool; SQLite would need an export beside it for that, and its own care on network drives. What is needed is small: a line
-is written under a lock and is on the disk when `append_object` returns. A process killed in the middle leaves at most the
-beginning of a line at the end of the file: readers count it, and the next writer takes it away.
+Stores are text files, not databases: rows can be committed to a repository, read in a diff, merged by joining files,
+and opened with any tool. SQLite would need an export for that, and special care on network drives. A line is written
+under a lock and is on the disk when `append_object` returns. A process killed while writing leaves at most an
+incomplete line at the end of the file: readers count it, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ImportError:  # Windows: no lock, so one writer at a time
 
 
 def read_objects(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """Return the objects of a store in the order of its lines, and the number of lines that hold none."""
+    """Return the objects of a store in the order of its lines, and the number of lines that are not objects."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:
@@ -33,12 +33,12 @@ def read_objects(path: Path) -> tuple[list[dict[str, Any]], int]:
 
 
 def append_object(path: Path, content: dict[str, Any]) -> None:
-    """Add a line to a store, which is made if there is none; it is on the disk when this returns."""
+    """Append a line to a store and make sure it is on the disk; create the store if it does not exist."""
     line = (json.dumps(content, ensure_ascii=False) + "\n").encode()
     try:
         with path.open("ab+") as file:
             if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)  # two processes may share a store; closing the file gives it free
+                fcntl.flock(file, fcntl.LOCK_EX)  # processes may share a store; closing the file unlocks it
             _mend_end(file)
             file.write(line)
             file.flush()
@@ -56,7 +56,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _mend_end(file: BinaryIO) -> None:
-    """End the last line, or take it away if a killed writer left only its beginning."""
+    """End the last line with a newline, or remove it if a killed writer left it incomplete."""
     end = file.seek(0, os.SEEK_END)
     if end == 0 or (file.seek(end - 1), file.read(1))[1] == b"\n":
         return

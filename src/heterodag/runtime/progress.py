@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-#: Before this share of the work is done, nothing is said about the time left.
+#: The time left is not estimated before this share of the work is done.
 _FIRST_GUESS = 0.03
 
 
@@ -21,7 +21,7 @@ def progress_bar(label: str, enabled: bool) -> Iterator[Callable[[float], None] 
     from rich.text import Text
 
     class TimeLeft(ProgressColumn):
-        """The time left, from all that has been done so far."""
+        """The time left, estimated from all work done so far."""
 
         def render(self, task: Task) -> Text:
             return Text(time_left(task.elapsed or 0.0, task.completed), style="progress.remaining")
@@ -33,12 +33,12 @@ def progress_bar(label: str, enabled: bool) -> Iterator[Callable[[float], None] 
 
 
 def seconds_left(elapsed: float, share: float) -> float | None:
-    """Return the seconds left if the rest goes on as what was done did; None while too little is done to tell."""
+    """Return the seconds left if work goes on at the average speed so far; None while too little is done to tell."""
     return None if share < _FIRST_GUESS else elapsed * (1.0 - share) / share
 
 
 def time_left(elapsed: float, share: float) -> str:
-    """Return the time left in words, no more exact than it is known."""
+    """Return the time left in words, no more precisely than it is known."""
     left = seconds_left(elapsed, share)
     if left is None:
         return ""

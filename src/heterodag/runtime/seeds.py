@@ -1,4 +1,4 @@
-"""One way from a user's `random_state` to independent streams."""
+"""The one way to turn a user's `random_state` into independent random streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One thread for the many small matrix products: several threads would cost more in coordination than they save."""
+"""One thread for the many small matrix products: coordinating several threads would cost more than it saves."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def single_threaded() -> AbstractContextManager[object]:
 
 
 def on_one_thread(function: Callable[..., _Result], *arguments: Any) -> _Result:
-    """Call a function with one thread, in a worker as well: products of several threads differ in their last digits."""
+    """Call a function with one thread, also in a worker: products computed by several differ in the last digits."""
     with single_threaded():
         return function(*arguments)
 
 
 @lru_cache(maxsize=1)
 def _controller(modules: int) -> ThreadpoolController:
-    """Look for the libraries that have threads, again only when modules were loaded since: it takes milliseconds."""
+    """Find the libraries that use threads; search again only after modules were loaded, as it takes milliseconds."""
     return ThreadpoolController()
 
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Keep torch's operators from splitting their work, and give the caller's setting back afterwards.
+    """Keep torch's operators on one thread, and restore the caller's setting afterwards.
 
-    The operators are too short to share: threads would wait for each other longer than they work, the more so
-    on a busy machine. Threads started inside take the setting over, so joblib's workers have it too.
+    The operators are too short to split: threads would wait for each other longer than they work, especially on a
+    busy machine. Threads started inside inherit the setting, so it holds for joblib's workers too.
     """
     import torch
 

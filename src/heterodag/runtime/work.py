@@ -1,4 +1,4 @@
-"""How one fit runs: its workers, its clock and its progress. Made once per fit and handed down."""
+"""How one fit runs: its workers, time limit and progress, in one object per fit that is passed down."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from heterodag.runtime.threads import on_one_thread
 _Result = TypeVar("_Result")
 #: Called with the share of work done, in [0, 1].
 Progress = Callable[[float], None]
-#: Share of the work that counts as done before the last report: a full progress bar would say that nothing is left to do.
+#: Most that is reported before the end: a full progress bar would say that nothing is left to do.
 ALMOST = 0.98
 #: With a time limit, the clock is read after this many jobs per worker.
 _BETWEEN_CHECKS = 4
 
 
 class OutOfTime(Exception):
-    """The time given is over; whoever has an answer so far returns it."""
+    """The time limit has passed; callers that already have an answer return it."""
 
 
 class Work:
@@ -31,10 +31,10 @@ class Work:
 
     Parameters
     ----------
-    n_jobs : workers, as joblib understands it; None means one, or those of a Dask client in scope.
-    max_seconds : time from now on after which `check` raises `OutOfTime`; None sets no limit.
+    n_jobs : number of workers, as in joblib; None means one, or all workers of a Dask client in scope.
+    max_seconds : time from now on after which `check` raises `OutOfTime`; None means no limit.
     progress : called with the share of all work that is done.
-    method : whose work it is; if given, an `OutOfTime` that nobody caught leaves as a `TimeLimitError`.
+    method : name of the method; if given, an `OutOfTime` that nobody catches becomes a `TimeLimitError`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Work:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Send the workers home."""
+        """Stop the workers."""
         if self._pool is not None:
             self._pool.__exit__(*error)
             self._pool = None
@@ -64,22 +64,22 @@ class Work:
             raise TimeLimitError(self._method, float(self._seconds or 0.0)) from None
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to travel: jobs are to hold data, not the pool that runs them."""
+        """Refuse to be pickled: jobs should hold data, not the pool that runs them."""
         raise TypeError("Work stays in the process that began it; send what a job needs instead.")
 
     @property
     def over(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit has passed."""
         return time.monotonic() > self._end
 
     def check(self) -> None:
-        """Raise `OutOfTime` when the time is over."""
+        """Raise `OutOfTime` if the time limit has passed."""
         if self.over:
             raise OutOfTime
 
     @contextmanager
     def grace(self) -> Iterator[None]:
-        """Let what must be said at the end be said, whatever the clock says."""
+        """Suspend the time limit for work that must be done at the end."""
         end, self._end = self._end, float("inf")
         try:
             yield
@@ -87,7 +87,7 @@ class Work:
             self._end = end
 
     def map(self, function: Callable[..., _Result], jobs: Sequence[tuple[Any, ...]]) -> list[_Result]:
-        """Run jobs, in parallel if there are enough; none depends on another or on threads, so the answer is the same."""
+        """Run independent jobs, in parallel if there are enough; results do not depend on the number of workers."""
         if self.workers == 1 or len(jobs) < 2:
             found = []
             for job in jobs:
@@ -111,7 +111,7 @@ class Work:
 
     @contextmanager
     def part(self, start: float, end: float) -> Iterator[None]:
-        """Let the reports inside, from 0 to 1, stand for this part of the part that is being worked on."""
+        """Map reports made inside, from 0 to 1, to the range `start` to `end` of the enclosing part."""
         low, high = self._from, self._to
         self._from, self._to = low + start * (high - low), low + end * (high - low)
         try:
@@ -120,12 +120,12 @@ class Work:
             self._from, self._to = low, high
 
     def tick(self, share: float) -> None:
-        """Report, and raise `OutOfTime` when the time is over: for work that can only be given up."""
+        """Report, and raise `OutOfTime` if the time limit has passed: for work that has no partial result."""
         self.check()
         self.report(share)
 
     def report(self, share: float) -> None:
-        """Say how much of the present part is done; what was said before is never taken back."""
+        """Report how much of the current part is done; reported progress never goes back."""
         self._said = max(self._said, self._from + (self._to - self._from) * min(max(share, 0.0), 1.0))
         if self._progress is not None:
             self._progress(self._said)

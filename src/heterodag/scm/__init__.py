@@ -1,4 +1,4 @@
-"""The fitted causal model: sample, intervene, imagine otherwise, and ask where a spread comes from."""
+"""The fitted causal model: sample, intervene, compute counterfactuals, and ask where a spread comes from."""
 
 from heterodag.scm.interventions import Draw, Set, Shift
 from heterodag.scm.model import HeteroscedasticSCM

@@ -3,13 +3,13 @@
 **Variance, over noises.** In the model every variable is a function of independent noises: its own and those of its
 ancestors. For a set S of them let `v(S) = Var(E[y | noises in S])`, the variance they explain alone. The share of one
 noise is its Shapley value: its mean gain in v over all orders in which the noises can be added. Shares are never
-negative and add up to the variance of y. Up to `EXACT` noises all subsets are summed; beyond, random orders are.
-`v(S)` is the covariance of y with a copy of y that has the same noises in S and fresh ones elsewhere; the own noise of
-y is averaged over exactly, with the mean and the standard deviation that it has.
+negative and add up to the variance of y. Up to `EXACT` noises the sum runs over all subsets; with more, over random
+orders. `v(S)` is the covariance of y with a copy of y that has the same noises in S and fresh ones elsewhere; the
+noise of y itself is averaged out exactly, with its actual mean and standard deviation.
 
 **Log spread, over parents.** `ln sigma` of y given its parents is a sum of functions of single parents. With
-`v(S) = Var(sum over S)` the Shapley value of a parent is the covariance of its term with the whole sum: closed form.
-Terms of correlated parents can have negative shares; they add up to one.
+`v(S) = Var(sum over S)` the Shapley value of a parent is the covariance of its term with the whole sum: a closed
+form. Correlated parents can have negative shares; all shares add up to one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from heterodag.scm.propagate import draw_noise, propagate, stream
 
 #: Up to this many noises every subset is computed.
 EXACT = 8
-#: Random orders of the noises beyond.
+#: With more noises, the number of random orders.
 ORDERS = 64
 
 
@@ -90,7 +90,7 @@ def shapley(players: Sequence[int], value: Callable[[frozenset[int]], float]) ->
 def sampled_shapley(
     players: Sequence[int], value: Callable[[frozenset[int]], float], rng: np.random.Generator
 ) -> Array:
-    """Return Shapley values averaged over random orders of the players; they add up exactly all the same."""
+    """Return Shapley values averaged over random orders of the players; they still add up exactly."""
     out = np.zeros(len(players))
     for _ in range(ORDERS):
         added: frozenset[int] = frozenset()

@@ -1,8 +1,8 @@
 """The causal model for `dowhy.gcm`: every node has our mechanism, so DoWhy's queries run on it unchanged.
 
-DoWhy hands the parents of a node over in sorted order; the adapters put them back into ours. Fitting such a mechanism
-again (DoWhy does so for confidence intervals) fits our conditional model, noise included, to the rows it is given. DoWhy
-draws from NumPy's global state: seed its samples with `dowhy.gcm.util.general.set_random_seed`.
+DoWhy passes the parents of a node in sorted order; the adapters put them back into ours. Refitting such a mechanism,
+as DoWhy does for confidence intervals, fits our conditional model, noise included, to the given rows. DoWhy draws
+from NumPy's global state: seed its samples with `dowhy.gcm.util.general.set_random_seed`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ except ImportError as error:
 
 
 class HeteroscedasticRoot(StochasticModel):  # type: ignore[misc]
-    """A node without parents: `mu + sigma * noise`, noise standard normal or of a fitted density.
+    """A node without parents: `mu + sigma * noise`, with standard normal noise or a fitted density.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class HeteroscedasticRoot(StochasticModel):  # type: ignore[misc]
 
 
 class HeteroscedasticMechanism(InvertibleFunctionalCausalModel):  # type: ignore[misc]
-    """A node with parents: `mu(parents) + sigma(parents) * noise`, noise standard normal or of a fitted density.
+    """A node with parents: `mu(parents) + sigma(parents) * noise`, with standard normal noise or a fitted density.
 
     Parameters
     ----------
     model : ScoreSettings
         What `fit` fits.
     mechanism : Mechanism or None
-        What was fitted; its parents are numbered as DoWhy hands them over.
+        What was fitted; its parents are numbered in the order in which DoWhy passes them.
     """
 
     def __init__(self, model: ScoreSettings, mechanism: Mechanism | _Reordered | None = None) -> None:
@@ -85,7 +85,7 @@ class HeteroscedasticMechanism(InvertibleFunctionalCausalModel):  # type: ignore
         return _draw(_fitted(self.mechanism).density, num_samples)[:, None]
 
     def evaluate(self, parent_samples: Array, noise_samples: Array) -> Array:
-        """Return the node for rows of its parents and its noise."""
+        """Return the values of the node, given rows of its parents and its noise."""
         value = _fitted(self.mechanism).value(
             _rows(parent_samples), np.asarray(noise_samples, dtype=float).reshape(-1)
         )
@@ -118,7 +118,7 @@ def dowhy_model(scm: HeteroscedasticSCM) -> Any:
 
 
 class _Reordered:
-    """A mechanism whose parents come in another order; what `HeteroscedasticMechanism` needs of a mechanism."""
+    """A mechanism whose parents come in another order, with the methods that `HeteroscedasticMechanism` needs."""
 
     def __init__(self, mechanism: Mechanism, columns: list[int]) -> None:
         self.mechanism = mechanism

@@ -1,17 +1,18 @@
 """What an intervention does to one variable: mean, spread and quantiles, with intervals for the estimated mechanisms.
 
-Mean and variance are averaged over the conditional moments of the target (Rao-Blackwell), not over its draws:
+Mean and variance are averages of the conditional moments of the target (Rao-Blackwell), not of its draws:
 `E[y] = E[m]` and `Var[y] = E[v] + Var[m]` with `m = mu + sigma * E[noise]` and `v = sigma^2 * Var[noise]`. All
 interventions share one set of noise, so differences are far more precise than either side.
 
-Intervals are those of the delta method: the variance of a quantity is the sum, over the principal axes of the estimated
-(sandwich) covariance of every mechanism's coefficients, of the squared change that one standard error makes. Changes are
-central differences. The error of the simulation itself, seen in batches of its rows, is added. Drawing coefficients
-instead would be misled in the natural form: where the spread hardly moves, location and intercept trade off along a
-curve that a normal distribution does not follow.
+Intervals come from the delta method: the variance of a quantity is the sum, over the principal axes of the estimated
+(sandwich) covariance of every mechanism's coefficients, of the squared change that one standard error makes. Changes
+are central differences. The error of the simulation itself, estimated from batches of its rows, is added. Drawing
+coefficients instead would mislead in the natural form: where the spread hardly moves, location and intercept trade
+off along a curve that a normal distribution does not follow.
 
-A fitted density of the noise is held fixed. For mean and spread this is right: its own mean and variance are those of
-residuals, about 0 and 1 whatever the coefficients. Intervals of quantiles lack the error of its shape.
+A fitted density of the noise is held fixed. For mean and spread this is right: the density's mean and variance are
+those of the residuals, about 0 and 1 whatever the coefficients. Intervals of quantiles leave out the error of its
+shape.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from heterodag.scm.mechanism import Mechanism
 from heterodag.scm.noise import mean_and_sd
 from heterodag.scm.propagate import propagate, stream
 
-#: Batches of the simulated rows that tell the error of the simulation.
+#: Batches of the simulated rows, from which the error of the simulation is estimated.
 BATCHES = 10
 #: Length of the steps of the central differences, in standard errors.
 STEP = 0.2
@@ -36,7 +37,7 @@ STEP = 0.2
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: the target, its ancestors in causal order with itself last, and the quantiles wanted."""
+    """What is asked: the target, its ancestors in causal order with the target last, and the quantiles."""
 
     target: int
     order: tuple[int, ...]
@@ -68,7 +69,7 @@ def answer(
 
 
 def moved_mechanisms(mechanism: Mechanism) -> Iterator[tuple[Mechanism, Mechanism]]:
-    """Yield the mechanism moved `STEP` standard errors to both sides along each axis of its coefficients' covariance."""
+    """Yield the mechanism moved by `STEP` standard errors either way, along each axis of its covariance."""
     values, vectors = np.linalg.eigh(mechanism.covariance)
     for value, vector in zip(values, vectors.T, strict=True):
         if value > 0:
@@ -85,8 +86,8 @@ def answers(
 ) -> tuple[Array, Array]:
     """Return the answers (interventions, quantities), and their changes (axes, interventions, quantities).
 
-    A change is what one standard error along an axis of the coefficients does, or what one batch of the simulated rows
-    adds to the error of their mean; squares of changes add up to variances.
+    A change is what one standard error along an axis of the coefficients does, or what one batch of the simulated
+    rows adds to the error of their mean; the squares of changes add up to variances.
     """
 
     def ask(some: Sequence[Mechanism], rows: Array = noise, own: np.random.SeedSequence = seed) -> Array:

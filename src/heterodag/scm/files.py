@@ -1,23 +1,23 @@
-"""The causal model as JSON: complete, readable, without pickle; refused with a sentence when it does not fit.
+"""The causal model as JSON: complete, readable, without pickle. A file that is not such a model is refused.
 
-One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form``, ``parametrization`` and
-``noise``, what was asked for; ``names``; ``integer_labels``, those names that are whole numbers in the table (left out
-where there are none); and ``mechanisms``, one per name, each with its ``parents`` (names), its ``form``,
-the coefficients ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these
-units, ``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` (the penalised loss of
-the fit), ``converged``, ``curves`` and ``noise``.
+One object: ``format`` and ``format_version``; ``heterodag``, the version that wrote it; ``form``, ``parametrization``
+and ``noise``, as the user asked; ``names``; ``integer_labels``, those names that are whole numbers in the table (left
+out if there are none); and ``mechanisms``, one per name, each with its ``parents`` (names), its ``form``, the
+coefficients ``theta`` in standardised units, the ``location`` and ``scale`` of parents and variable that define these
+units, ``extremes`` (two rows of the parents), the ``covariance`` of the coefficients, ``objective`` (the penalised
+loss of the fit), ``converged``, ``curves`` and ``noise``.
 
-``curves`` is null where all parents enter by straight lines, else it has one entry per parent: null where it enters by a
-straight line only, else the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients,
-intervals, curves, as SciPy's PPoly has them), the ``roughness`` of every curve and the ``strengths`` of their penalties in
+``curves`` is null if all parents enter as straight lines; otherwise it has one entry per parent: null for a straight
+line, or an object with the ``knots`` in standardised units, the cubic ``pieces`` between them (four coefficients,
+intervals, curves, as in SciPy's PPoly), the ``roughness`` of every curve and the ``strengths`` of their penalties in
 both predictors.
 
-``noise`` is null where it is standard normal, else the density of `core.densities`: ``theta``, ``log_z``, ``reach``, its
-edges ``low`` and ``high`` (null where it has none) and ``rows``. Its features are not in the file: if they change, so must
-the format version (an integral that is not 1 would betray it).
+``noise`` is null if it is standard normal, otherwise the density of `core.densities`: ``theta``, ``log_z``,
+``reach``, its edges ``low`` and ``high`` (null if there is none) and ``rows``. The features of the density are not in
+the file: if they change, the format version must change too (an integral other than 1 would reveal a mismatch).
 
-Files of version 1 are read as well: there all mechanisms have the form of the model and normal noise. Version 2, which no
-release wrote, had densities of other features.
+Files of version 1 can be read too: in them, all mechanisms have the form of the model and normal noise. Version 2,
+which no release wrote, had densities with other features.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from heterodag.scores.fit import Effort, LinearFit
 from heterodag.scores.make import ScoreSettings, score_settings
 
 FORMAT, FORMAT_VERSION = "heterodag-scm", 3
-#: A density of a file must have an integral within this of 1; those fitted here are within a thousandth.
+#: The integral of a density in a file may differ from 1 by this much; those fitted here are within a thousandth.
 _MASS_ERROR = 0.05
 
 
@@ -63,7 +63,7 @@ def model_text(names: list[str], mechanisms: list[Mechanism], settings: ScoreSet
 
 
 def write_model(text: str, path: Path) -> None:
-    """Write the text of a model, or leave what was there: the file is replaced only when the new one is complete."""
+    """Write the text of a model; an existing file is replaced only once the new one is complete."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")
@@ -91,7 +91,7 @@ def _to_json(mechanism: Mechanism, names: list[str]) -> dict[str, Any]:
 
 
 def _basis_to_json(fit: LinearFit) -> list[dict[str, Any] | None] | None:
-    """Return what, beside the coefficients, defines the predictors: nothing for the linear parametrisation."""
+    """Return what defines the predictors besides the coefficients: None for the linear parametrisation."""
     basis, strengths = fit.basis, fit.strengths
     if not isinstance(basis, SplineBasis) or strengths is None:
         return None
@@ -134,7 +134,7 @@ def read_model(path: Path) -> tuple[list[str], list[Mechanism], ScoreSettings]:
 
 
 def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a file of version 1 as version 3 has it."""
+    """Return the content of a file of version 1 in the layout of version 3."""
     splines, form = content["parametrization"] == "spline", content["form"]
     _require(all(("curves" in part) == splines for part in content["mechanisms"]), "curves, for splines only")
     parts = [{"curves": None} | part | {"form": form, "noise": None} for part in content["mechanisms"]]
@@ -163,7 +163,7 @@ def _model(content: dict[str, Any]) -> tuple[list[str], list[Mechanism], ScoreSe
 
 
 def _settings(content: dict[str, Any]) -> ScoreSettings:
-    """Return what was asked for; networks have no files."""
+    """Return the settings that the user asked for; networks cannot be stored."""
     asked = {key: content[key] for key in ("parametrization", "form", "noise")}
     _require(asked["parametrization"] in MECHANISMS, f"parametrization {asked['parametrization']!r}")
     try:
@@ -193,7 +193,7 @@ def _mechanism(part: dict[str, Any], target: int, names: list[str]) -> Mechanism
 
 
 def _read_basis(part: dict[str, Any], k: int) -> tuple[Basis, Array | None]:
-    """Return the design of k parents, and the strengths of its curves."""
+    """Return the basis of k parents, and the strengths of its curves."""
     given, name = part["curves"], part["name"]
     if given is None:
         return linear_basis, None

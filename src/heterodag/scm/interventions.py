@@ -45,12 +45,12 @@ class Set:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """A soft intervention: the variable is what its causes and noise make it, plus this amount.
+    """A soft intervention: the variable takes the value that its causes and noise give, plus this amount.
 
     Parameters
     ----------
     amount : float, or array of shape (n,)
-        What is added, in every row or row by row.
+        What is added: one amount, or one per row.
 
     Examples
     --------
@@ -75,13 +75,13 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A stochastic intervention: the variable is drawn anew, whatever its causes.
+    """A stochastic intervention: the variable is drawn from another distribution, whatever its causes.
 
     Parameters
     ----------
     source : callable, distribution or sample
-        A function `(rng, n) -> n values`, an object with `rvs` (a frozen SciPy distribution), or a sample to draw from with
-        replacement.
+        A function `(rng, n) -> n values`, an object with `rvs` (a frozen SciPy distribution), or a sample to draw
+        from with replacement.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """One mechanism `x = mu(parents) + sigma(parents) * noise`, in the units of the table.
 
-Everything is computed from the predictors of a `scores.fit.LinearFit`, be it lines or curves, in either form, and from its
-noise: standard normal, or a density fitted to its residuals (`scm.noise`). The log precision is held within the range it
-had on the training rows: beyond, the exponential would let spreads explode (or vanish) on values that no data speak about.
-The predictor of the mean is not held; splines end in straight lines.
+Everything is computed from the predictors of a `scores.fit.LinearFit`, lines or curves, in either form, and from its
+noise: standard normal, or a density fitted to its residuals (`scm.noise`). The log precision is kept within the range
+it had on the training rows: beyond it, the exponential would make spreads explode (or vanish) where there are no
+data. The predictor of the mean is not bounded; splines end in straight lines.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from heterodag.scores.make import ScoreSettings
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import curve_penalties
 
-#: The covariance of the coefficients is estimated from at most this many evenly spaced rows: that is precise enough for
-#: intervals, and all rows of a long table would take as long as a third of the fit.
+#: The covariance of the coefficients is estimated from at most this many evenly spaced rows: that is precise enough
+#: for intervals, and using all rows of a long table would take a third of the time of the fit.
 COVARIANCE_ROWS = 20_000
 #: Parametrisations that a mechanism can have: the predictors are linear in the coefficients.
 MECHANISMS = ("auto", "linear", "spline")
@@ -42,10 +42,10 @@ class Mechanism:
     Attributes
     ----------
     target, parents : columns of the causal model.
-    fit : of a table of the parents (columns 0 to k - 1) and the target (column k).
+    fit : the model, fitted to a table of the parents (columns 0 to k - 1) and the target (column k).
     location, scale : (k + 1,) the standardisation of that table.
     extremes : (2, k) the training rows of the parents with the smallest and the largest log precision.
-    covariance : (size, size) of the estimated coefficients.
+    covariance : (size, size) covariance of the estimated coefficients.
     """
 
     target: int
@@ -58,7 +58,7 @@ class Mechanism:
 
     @property
     def theta(self) -> Array:
-        """The coefficients, one flat vector in standardised units."""
+        """The coefficients as one flat vector, in standardised units."""
         return self.fit.theta
 
     @property
@@ -71,12 +71,12 @@ class Mechanism:
         return replace(self, fit=replace(self.fit, theta=theta))
 
     def log_precision(self, parents: Array) -> Array:
-        """Return the log precision of the standardised target for every row, not held within its range."""
+        """Return the log precision of the standardised target for every row, not limited to its training range."""
         s: Array = self._predictors(parents)[1][0]
         return s
 
     def predict(self, parents: Array) -> tuple[Array, Array]:
-        """Return mu and sigma for every row (n, k) of the parents: what the noise is added to, and multiplied by."""
+        """Return mu and sigma for every row (n, k) of the parents; the target is `mu + sigma * noise`."""
         A, s, m = self._predictors(parents)
         mu, sigma = self.fit.form.mean_and_scale(A, np.clip(s, *self.log_precision_range()), m)
         return self.location[-1] + self.scale[-1] * mu[0], self.scale[-1] * sigma[0]
@@ -86,7 +86,7 @@ class Mechanism:
         return mean_and_sd(self.density, *self.predict(parents))
 
     def value(self, parents: Array, noise: Array) -> Array:
-        """Return the target for rows of its parents and its noise."""
+        """Return the values of the target, given rows of its parents and its noise."""
         mu, sigma = self.predict(parents)
         return mu + sigma * noise
 
@@ -96,7 +96,7 @@ class Mechanism:
         return (values - mu) / sigma
 
     def latents(self, parents: Array, values: Array) -> Array:
-        """Return the noise behind observed values as standard normal numbers, if it is as the density says."""
+        """Return the noise behind observed values, transformed to be standard normal if the density is right."""
         return to_normal(self.density, self.noise(parents, values))
 
     def log_density(self, parents: Array, values: Array) -> Array:
@@ -110,7 +110,7 @@ class Mechanism:
         return mu + sigma * low, mu + sigma * high
 
     def regressors(self, parents: Array) -> Array:
-        """Return the design (coefficients of a predictor, rows): what the coefficients are multiplied by."""
+        """Return the design (coefficients of a predictor, rows) that multiplies the coefficients."""
         return Design(self._table(parents), self.fit.parents, (self.fit.target,), self.fit.basis).regressors(
             slice(None)
         )
@@ -133,9 +133,9 @@ class Mechanism:
 
 
 def fit_mechanism(X: Array, target: int, parents: Sequence[int], settings: ScoreSettings) -> Mechanism:
-    """Fit the conditional model of a column given its parents; where mechanisms compete, the best of them.
+    """Fit the conditional model of a column given its parents; if mechanisms compete, return the best.
 
-    Unlike in a search over graphs, curves in natural form always stand for election: there are few models to fit.
+    Unlike in a search over graphs, curves in natural form always compete: there are few models to fit.
     """
     if settings.parametrization not in MECHANISMS:
         raise ParameterError(
@@ -153,7 +153,7 @@ def fit_mechanism(X: Array, target: int, parents: Sequence[int], settings: Score
 def mechanism_of(fit: LinearFit, table: Table, rows: int | None = None) -> Mechanism:
     """Return the mechanism of a model that was fitted to a table, in the units of the table.
 
-    `rows`, if given, is the number of rows that it was fitted to, of which the table is a sample.
+    `rows`, if given, is the number of rows that the model was fitted to, of which the table is a sample.
     """
     parents, columns = list(fit.parents), [*fit.parents, fit.target]
     n = table.shape[0]
@@ -167,9 +167,9 @@ def mechanism_of(fit: LinearFit, table: Table, rows: int | None = None) -> Mecha
 
 
 def first_parents(mechanism: Mechanism, kept: int) -> Mechanism:
-    """Return the mechanism with the first `kept` parents, the others held at 0.
+    """Return the mechanism with the first `kept` parents, the others fixed at 0.
 
-    Parents beyond are the columns of conditions: at 0 the mechanism is that of the reference condition.
+    The others are context columns of conditions: at 0 the mechanism is that of the reference condition.
     """
     k, fit = len(mechanism.parents), mechanism.fit
     if kept == k:
@@ -199,9 +199,9 @@ def first_parents(mechanism: Mechanism, kept: int) -> Mechanism:
 
 
 def summed_curves(fit: LinearFit) -> LinearFit:
-    """Return a model with one curve per parent and predictor, its sum of curves.
+    """Return a model with one curve per parent and predictor: the sum of its curves.
 
-    The same predictors, from a tenth of the basis columns: what evaluates a model many times wants this one.
+    The predictors are the same, from a tenth of the basis columns: use it to evaluate a model many times.
     """
     basis = fit.basis
     if not isinstance(basis, SplineBasis):
@@ -224,13 +224,13 @@ def penalty_weights(fit: LinearFit, n: int) -> Array:
 
 
 def coefficient_covariance(fit: LinearFit, table: Table, rows: int | None = None) -> Array:
-    """Return the sandwich estimate of the covariance of the coefficients of a fit to a table, or to `rows` rows like its.
+    """Return the sandwich estimate of the coefficients' covariance, for a fit to a table or to `rows` rows like it.
 
     `inv(H) G inv(H)` with the penalised information H and the sum G of outer products of the rows' gradients. The
-    coefficients maximise a Gaussian likelihood whatever the noise, and this is right whatever the noise: H needs its mean
-    and variance only, and G sees its skewness and tails. The penalties of curves are added to G as well: seen as priors,
-    they tell how far smoothing has biased the curves (Nychka 1988; Marra and Wood 2012). Slopes that are exactly zero
-    take no part in the model: they stay.
+    coefficients maximise a Gaussian likelihood whatever the noise, and the estimate is right whatever the noise: H
+    depends only on its mean and variance, and G accounts for its skewness and tails. The penalties of curves are
+    added to G too: seen as priors, they say how far smoothing has biased the curves (Nychka 1988; Marra and Wood
+    2012). Slopes that are exactly zero are not part of the model: their variance is zero.
     """
     size, n = fit.shape.size, table.shape[0]
     total_rows = n if rows is None else rows

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 class HeteroscedasticSCM:
     """A causal model in which causes move the mean and the spread of each variable.
 
-    Every variable is `mu(parents) + sigma(parents) * noise` with independent noise. Each has a mechanism of its own:
-    lines or curves, in either form, with normal noise or a fitted density of it; `summary` tells which. Make a model
-    with `from_host`, `from_dag` or `load`. Columns are given by name or index (by label, where the table's own labels
-    are whole numbers); tables come back as pandas frames.
+    Every variable is `mu(parents) + sigma(parents) * noise` with independent noise. Each has its own mechanism: lines
+    or curves, in either form, with normal noise or a fitted density; `summary` shows which. Make a model with
+    `from_host`, `from_dag` or `load`. Columns are given by name or index (by label, if the table's own labels are
+    whole numbers); tables are returned as pandas frames.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ class HeteroscedasticSCM:
     Notes
     -----
     Coefficients maximise a Gaussian likelihood whatever the noise: means and spreads are consistent for any noise,
-    and the sandwich covariance behind the intervals of effects is right for any. The density of the noise is fitted
-    to the residuals and then held fixed: intervals of means and spreads lose nothing by that, those of quantiles lack
-    the error of its shape.
+    and so is the sandwich covariance behind the intervals of effects. The density of the noise is fitted to the
+    residuals and then held fixed. That does not affect intervals of means and spreads, but intervals of quantiles
+    leave out the error of the density's shape.
 
-    The log precision of a mechanism is held within the range it had on the training rows: an exponential knows no
-    bounds, and values outside the data would have any spread. Means are extrapolated, those of splines along straight
-    lines. Networks (`parametrization="mlp"`) are refused.
+    The log precision of a mechanism is kept within the range it had on the training rows: an exponential has no
+    bounds, and outside the data the spread could become arbitrarily large or small. Means are extrapolated, those of
+    splines along straight lines. Networks (`parametrization="mlp"`) are refused.
 
     Examples
     --------
@@ -101,14 +101,14 @@ class HeteroscedasticSCM:
         X : table of shape (n, d)
             The rows it was fitted to, or other rows of the same columns.
         interventions : optional
-            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in
-            which its variable was neither set nor changed. Conditions of unknown targets count as far as
-            `model.targets_` says that they act.
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted to the rows in
+            which its variable was neither set nor changed. Conditions with unknown targets act on the variables that
+            `model.targets_` names.
 
         Returns
         -------
         HeteroscedasticSCM
-            The causal model. `HOST.to_scm` gives it without fitting again.
+            The causal model. `HOST.to_scm` returns it without fitting again.
 
         Examples
         --------
@@ -144,15 +144,16 @@ class HeteroscedasticSCM:
         X : table of shape (n, d)
             Continuous observations.
         form, parametrization, noise : str, default="auto"
-            Of the mechanisms; see `HOST`. "auto" takes the best for every variable, by priced likelihood. The
+            Kind of mechanisms; see `HOST`. "auto" takes the best for every variable, by penalised likelihood. The
             parametrization is "auto", "linear" or "spline". The paper's model is "natural", "linear", "gaussian".
         names : list of str, optional
             Column names for an array; by default x0, x1, ... .
         missing : {"refuse", "drop"}, default="refuse"
-            What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
+            What to do with rows that have missing values: raise an error that counts them, or leave them out and
+            warn.
         interventions : optional
-            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted on the rows in
-            which its variable was not set, and was not changed by a condition that acts on it or may do so: it is the
+            Which variables were set or changed in which rows; see `HOST.fit`. A mechanism is fitted to the rows in
+            which its variable was not set, and in which no condition changed it or may have changed it: it is the
             mechanism in the reference condition.
 
         Returns
@@ -212,7 +213,7 @@ class HeteroscedasticSCM:
 
     @classmethod
     def load(cls, path: str | Path) -> HeteroscedasticSCM:
-        """Read a model that `save` wrote; a file that does not fit is refused with a sentence.
+        """Read a model that `save` wrote; raise an error that says what is wrong if the file is not such a model.
 
         Parameters
         ----------
@@ -259,8 +260,8 @@ class HeteroscedasticSCM:
         Returns
         -------
         pandas.DataFrame
-            One row per edge, with the columns of `HOST.edges` for strengths. The share of the evidence is not among
-            them: it needs the models without each cause.
+            One row per edge, with the columns of `HOST.edges` for strengths, except `share`: that needs the models
+            without each cause.
 
         Examples
         --------
@@ -287,7 +288,7 @@ class HeteroscedasticSCM:
     # --- sampling -------------------------------------------------------------------------------------------
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
-        """Draw rows of the model.
+        """Draw rows from the model.
 
         Parameters
         ----------
@@ -311,12 +312,12 @@ class HeteroscedasticSCM:
         return self.sample_do({}, n, random_state)
 
     def sample_do(self, do: Mapping[Any, Any], n: int, random_state: Any = None) -> pd.DataFrame:
-        """Draw n rows of the model under interventions.
+        """Draw n rows from the model under interventions.
 
         Parameters
         ----------
         do : mapping from columns to interventions
-            A number (or `Set(number)`) sets the variable; `Shift(amount)` adds to what its causes make it;
+            A number (or `Set(number)`) sets the variable; `Shift(amount)` adds to the value that its mechanism gives;
             `Draw(source)` draws it from a SciPy distribution, a sample, or a function `(rng, n)`.
         n : int
             Number of rows.
@@ -451,7 +452,7 @@ class HeteroscedasticSCM:
     def predict_interval(self, rows: Any, target: Any, level: float = 0.9) -> pd.DataFrame:
         """Return mean, sd and the central interval of a variable given its parents in each row.
 
-        The interval leaves out as much of the noise above as below, also where its density is skewed. It covers the
+        The interval leaves out equal probabilities above and below, even if the density is skewed. It covers the
         noise, not the error of the estimates.
 
         Parameters
@@ -461,7 +462,7 @@ class HeteroscedasticSCM:
         target : column
             The variable.
         level : float, default=0.9
-            How much of the noise the interval covers.
+            The probability of the noise that the interval covers.
 
         Returns
         -------
@@ -500,14 +501,14 @@ class HeteroscedasticSCM:
         Parameters
         ----------
         do : mapping from columns to interventions
-            As in `sample_do`; an empty one describes the variable as it is.
+            As in `sample_do`; an empty mapping describes the variable without intervention.
         target : column
             The variable to describe.
         quantiles : sequence of float
             Which quantiles.
         level : float
-            Of the intervals, which cover the errors of the estimated mechanisms and of the simulation, not of the
-            graph and not of a fitted density's shape.
+            Level of the intervals, which cover the errors of the estimated mechanisms and of the simulation, but not
+            those of the graph or of a fitted density's shape.
         n : int
             Simulated rows.
         random_state : int, Generator or None
@@ -541,7 +542,7 @@ class HeteroscedasticSCM:
         do : mapping from columns to interventions
             As in `sample_do`.
         target : column
-            The variable that is looked at.
+            The variable of interest.
         against : mapping from columns to interventions, optional
             What to compare with; by default no intervention.
         quantiles, level, n, random_state
@@ -576,7 +577,7 @@ class HeteroscedasticSCM:
         Parameters
         ----------
         cause, effect : columns
-            The variable that is set, and the one that is looked at.
+            The variable that is set, and the variable of interest.
         values : (low, high), optional
             The two values of the cause; by default its mean, and its mean plus one standard deviation.
         quantiles, level, n, random_state
@@ -624,9 +625,9 @@ class HeteroscedasticSCM:
         -------
         pandas.DataFrame
             One row per ancestor, and one for the variable itself. `variance` is the part of the target's variance
-            that comes from the noise of that variable, `share` the same in proportion: Shapley values, which add up.
-            `log_spread` (parents only) is the share of the parent in the movements of the log of the target's
-            conditional standard deviation. `heterodag.scm.attribution` has the definitions.
+            that comes from the noise of that variable, and `share` is that part as a share of the whole: Shapley
+            values, which add up. `log_spread` (parents only) is the parent's share of the variance of the log of the
+            target's conditional standard deviation. `heterodag.scm.attribution` has the definitions.
 
         Examples
         --------

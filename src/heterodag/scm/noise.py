@@ -1,10 +1,10 @@
 """The noise of a mechanism: standard normal (None), or a density fitted to its residuals (`core.densities.Density`).
 
-A fitted density has mean 0 and standard deviation 1 only approximately, as the residuals have: the mean of
+A fitted density, like the residuals, has mean 0 and standard deviation 1 only approximately: the mean of
 `mu + sigma * noise` is then `mu + sigma * E[noise]` and its standard deviation `sigma * sd[noise]`.
 
-All noise is made from standard normal numbers, by the increasing function that gives them the distribution wanted. So the
-same seed gives the same numbers behind the noise, whatever the intervention and whatever the density.
+All noise is made from standard normal numbers, by the increasing function that gives them the required distribution.
+So the same seed gives the same normal numbers, whatever the intervention and whatever the density.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from scipy.special import ndtr, ndtri
 from heterodag.core.densities import Density
 from heterodag.core.gaussian import Array
 
-#: Probabilities are held this far from 0 and 1 before they become normal numbers.
+#: Probabilities are kept this far from 0 and 1 before they become normal numbers.
 _TINY = 1e-12
 
 
 def from_normal(noise: Density | None, normal: Array) -> Array:
-    """Return noise made from standard normal numbers; these themselves if it is normal."""
+    """Return noise made from standard normal numbers, which are returned unchanged if the noise is normal."""
     return normal if noise is None else noise.quantile(ndtr(normal))
 
 
@@ -40,7 +40,7 @@ def log_density(noise: Density | None, x: Array) -> Array:
 
 
 def central_interval(noise: Density | None, level: float) -> tuple[float, float]:
-    """Return the interval that holds the noise with probability `level` and leaves out as much on either side."""
+    """Return the interval that holds the noise with probability `level`, with equal probabilities on either side."""
     if noise is None:
         width = float(ndtri(0.5 + level / 2.0))
         return -width, width

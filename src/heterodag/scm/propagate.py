@@ -1,4 +1,4 @@
-"""Through the graph in causal order: noise to values, values to noise, factual rows to counterfactual ones."""
+"""Pass through the graph in causal order: noise to values, values to noise, factual rows to counterfactual ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from heterodag.scm.noise import from_normal
 
 
 def stream(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
-    """Return the generator of one use of a seed: the same key always gives the same numbers."""
+    """Return the generator for one use of a seed: the same key always gives the same numbers."""
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key)))
 
 
 def draw_noise(mechanisms: Sequence[Mechanism], n: int, rng: np.random.Generator) -> Array:
-    """Return noise (n, d) of all mechanisms, each with its own distribution, made from standard normal numbers."""
+    """Return noise (n, d) for all mechanisms, each with its own distribution, made from standard normal numbers."""
     normal = rng.standard_normal((n, len(mechanisms)))
     return np.column_stack([from_normal(m.density, normal[:, j]) for j, m in enumerate(mechanisms)])
 

@@ -1,4 +1,4 @@
-"""Questions about one variable under interventions, answered as frames: what it is, and by how much it changes."""
+"""Questions about one variable under interventions, answered as frames: its distribution, and how much it changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def question_about(scm: HeteroscedasticSCM, target: Any, quantiles: Sequence[float]) -> Question:
-    """Return what is asked about a variable, or raise if there is no such variable or quantile."""
+    """Return the question about a variable, or raise an error if there is no such variable or quantile."""
     index = column_index("target", target, scm.names)
     wanted = tuple(check_number("quantiles", q, low=0.0, high=1.0) for q in quantiles)
     above = ancestors(scm.adjacency)[index]

@@ -1,4 +1,4 @@
-"""What users hand to the causal model: graphs, fitted estimators, rows; matched by name where there are names."""
+"""What users pass to the causal model: graphs, fitted estimators, rows; matched by name if there are names."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_host(model: Any, X: Any) -> tuple[Adjacency, dict[str, Any]]:
 
 
 def read_host_targets(model: Any, X: Any, interventions: Any) -> Any:
-    """Return interventions in which conditions of unknown targets act on what a fitted estimator found."""
+    """Return interventions in which conditions with unknown targets act on the targets that an estimator found."""
     if interventions is None or not hasattr(model, "targets_"):
         return interventions
     labels = model.names()
@@ -97,14 +97,14 @@ def own_rows(array: Array, told: Told | None, target: int, labels: Sequence[str]
 def read_rows(rows: Any, labels: Sequence[str], needed: Sequence[int] | None = None) -> tuple[Array, Any]:
     """Return rows as an array over all columns, and their index if they have one.
 
-    Frames and mappings are matched by name; `needed` columns must be there (all by default), others become NaN.
+    Frames and mappings are matched by name; `needed` columns must be present (all by default), others become NaN.
     """
     wanted = list(range(len(labels))) if needed is None else list(needed)
     if isinstance(rows, Mapping) or (hasattr(rows, "index") and getattr(rows, "ndim", 2) == 1):
         import pandas as pd
 
         row = dict(rows)
-        # Lists are columns; numbers make one row.
+        # Lists are columns; plain numbers make one row.
         rows = pd.DataFrame(row if any(np.ndim(value) for value in row.values()) else [row])
     array, names = read_data(rows)
     index = rows.index if hasattr(rows, "iloc") else None

@@ -1,15 +1,15 @@
-"""How strong an edge is: how far its cause moves the mean of the effect, and by what factor its spread.
+"""How strong an edge is: how far its cause moves the mean of the effect, and by what factor the spread.
 
-Both are average slopes: those of the straight line that comes closest, over the rows of the table, to the mean and to the
-logarithm of the spread as functions of the cause, the other parents at their medians. Where the model has a straight line,
-that is its slope. A curve that goes up and down again may have an average slope of 0, so the range is given too: how far
-mean and spread move while the cause goes through its central 95 %.
+Both are average slopes: those of the straight lines that come closest, over the rows of the table, to the mean and to
+the logarithm of the spread as functions of the cause, with the other parents at their medians. If the model has a
+straight line, its slope is the result. A curve that goes up and down again may have an average slope of 0, so the
+range is given too: how far mean and spread move while the cause goes through its central 95 %.
 
-The plain average of the derivative was tried and left: in skewed columns most rows lie where a curve is steep, and one
-standard deviation, which the tail makes long, goes far beyond them.
+The plain average of the derivative was tried and rejected: in skewed columns most rows lie where a curve is steep,
+and one standard deviation, which the tail makes long, goes far beyond them.
 
-Intervals are those of the delta method with the sandwich covariance of the coefficients (`scm.mechanism`). They take graph
-and curves as given; choosing both from the same rows makes them somewhat too narrow.
+Intervals come from the delta method with the sandwich covariance of the coefficients (`scm.mechanism`). They take
+graph and curves as given; because both are chosen from the same rows, the intervals are somewhat too narrow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Level of the intervals.
 LEVEL = 0.95
-#: Medians and quantiles of the parents are those of at most this many evenly spaced rows.
+#: Medians and quantiles of the parents are computed from at most this many evenly spaced rows.
 RANGE_ROWS = 20_000
 #: The line is fitted to at most this many evenly spaced rows: it hardly changes with more.
 MAX_ROWS = 1000
@@ -38,14 +38,14 @@ _CENTRAL, _POINTS = (0.025, 0.975), 33
 
 
 def edge_strengths(mechanism: Mechanism, parents: Array) -> dict[str, Array]:
-    """Return the strength of every edge into a variable, by name: all of `STRENGTHS` but the share.
+    """Return the strengths of every edge into a variable, by name: all of `STRENGTHS` except the share.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Of the variable.
+        The mechanism of the variable.
     parents : (n, k) array
-        The rows of its parents, in their units.
+        The rows of its parents, in the units of the table.
     """
     parents = parents[:: -(-len(parents) // RANGE_ROWS)]
     found = [_slopes(mechanism, parents, k) | _ranges(mechanism, parents, k) for k in range(parents.shape[1])]
@@ -53,7 +53,7 @@ def edge_strengths(mechanism: Mechanism, parents: Array) -> dict[str, Array]:
 
 
 def strength_table(names: Sequence[str], mechanisms: Sequence[Mechanism], X: Array) -> pd.DataFrame:
-    """Return one row per edge of a causal model, over the rows of a table: cause, effect and strengths but the share."""
+    """Return one row per edge of a causal model: cause, effect and the strengths, except the share, over a table."""
     import pandas as pd
 
     numbers: dict[str, list[float]] = {name: [] for name in STRENGTHS if name != "share"}
@@ -91,12 +91,12 @@ def _along(parents: Array, k: int, values: Array) -> Array:
 
 
 def _weighted(mechanism: Mechanism, rows: Array, weights: Array) -> tuple[Array, Array]:
-    """Return weighted sums of mean and log spread over rows, standardised, and their gradients by the coefficients."""
+    """Return weighted sums over rows of standardised mean and log spread, and their gradients by the coefficients."""
     fit, Z = mechanism.fit, mechanism.regressors(rows)
     A, s, m = fit.shape.predictors(fit.theta[:, None], Z)
     s = np.clip(s, *mechanism.log_precision_range())
     mu = fit.form.mean_and_scale(A, s, m)[0]
-    # The mean is linear in A; its derivative by s is that of a smooth function of one number.
+    # The difference in A is exact, because the mean is linear in A; the derivative by s is a central difference.
     by_A = fit.form.mean_and_scale(A + 1.0, s, m)[0] - mu
     near = 1e-5
     by_s = (fit.form.mean_and_scale(A, s + near, m)[0] - fit.form.mean_and_scale(A, s - near, m)[0]) / (2.0 * near)
@@ -108,7 +108,7 @@ def _weighted(mechanism: Mechanism, rows: Array, weights: Array) -> tuple[Array,
 
 
 def _ranges(mechanism: Mechanism, parents: Array, k: int) -> dict[str, float]:
-    """Return how far mean and spread move along the central part of one parent, the others at their medians."""
+    """Return how far mean and spread move along the central range of one parent, with the others at their medians."""
     low, high = np.quantile(parents[:, k], _CENTRAL).tolist()
     mu, sigma = mechanism.predict(_along(parents, k, np.linspace(low, high, _POINTS)))
     return {"mean_range": float(np.ptp(mu)) / mechanism.scale[-1], "spread_range": float(sigma.max() / sigma.min())}

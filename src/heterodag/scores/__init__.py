@@ -1,1 +1,1 @@
-"""The heart: how well do these parents explain this variable? `LocalScores` answers, fitters do the work behind it."""
+"""The heart: how well do these parents explain this variable? `LocalScores` answers; fitters do the work."""

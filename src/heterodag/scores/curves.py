@@ -1,12 +1,12 @@
 """Curves: additive splines in both predictors; `A` and `s` are sums of smooth functions, one per parent.
 
-Every parent is part of a model with its straight line, as in the linear parametrisation. Its curves join when a score
-test says that the likelihood wants them, in `A` and `s` with a smoothness penalty each whose strengths are chosen by
-approximate marginal likelihood (`core.smoothing`); curves that end up almost flat leave again. Most pairs need no
-curves, so most models stay as small, as stable and as fast as linear ones.
+Every parent enters a model with its straight line, as in the linear parametrisation. Its curves join if a score test
+says that they raise the likelihood. They have one smoothness penalty in `A` and one in `s`, whose strengths are
+chosen by approximate marginal likelihood (`core.smoothing`); curves that end up almost flat leave again. Most pairs
+need no curves, so most models stay as small, as stable and as fast as linear ones.
 
-The loss of a model is its penalised loss plus half of ln n for every effective coefficient that its curves spend; lines
-are paid for by the price per parent. New parents are screened by the scores of their lines and of their curves.
+The loss of a model is its penalised loss plus half of ln n for every effective coefficient of its curves; lines are
+covered by the price per parent. New parents are screened by the scores of their lines and of their curves.
 """
 
 from __future__ import annotations
@@ -38,32 +38,33 @@ from heterodag.scores.spline_design import (
     spline_of,
 )
 
-#: Curves join when their score exceeds what chance gives by this many standard deviations, and leave when fewer
-#: effective coefficients than this remain.
+#: Curves join if their score exceeds chance by this many standard deviations, and leave if fewer effective
+#: coefficients than this remain.
 JOIN, LEAVE = 4.0, 1.0
-#: Smoothest curves that join at a time; rougher ones join with them as far as their own scores are this large
-#: (chi-square of one degree of freedom), or later, when the fit with the first ones asks for more.
+#: Number of smoothest curves that join at a time. Rougher ones join with them if their own scores are this large
+#: (chi-square of one degree of freedom), or later, if the fit with the first ones asks for more.
 _JOINING, _LARGE = 5, 25.0
-#: A curve of which the penalty leaves less than this share is left out of the next fits.
+#: A curve is left out of the next fits if its penalty leaves less than this share of it.
 _LEAST_SHARE = 0.1
-#: Times that new curves are looked for; each time those that join are fitted together.
+#: How often new curves are sought; each time those that join are fitted together.
 _SWEEPS = 2
-#: Strength that curves start with, in units in which a coefficient of 1 is large.
+#: Initial strength of curves, in units in which a coefficient of 1 is large.
 _FIRST_STRENGTH = 0.1
-#: Predicted gain in mean log-likelihood and factor of strengths at which a fit ends.
+#: A fit ends when its next step predicts a smaller gain in mean log-likelihood than the first number, and would
+#: change every strength by less than the second, a factor.
 _UNTIL = {Effort.ROUND: (1e-4, 3.0), Effort.SEARCH: (1e-6, 1.5), Effort.FINAL: (1e-6, 1.5)}
 _MAX_ITERATIONS = 400
 #: With more rows than this, new curves are first fitted on a sample of this size, to this tolerance.
 _COARSE_ROWS, _COARSE_TOLERANCE = 10_000, 1e-4
-#: A curve's score counts from this many standard deviations above chance, and by this many nats per deviation.
+#: Standard deviations above chance from which a curve's score counts, and nats per further standard deviation.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
-#: Models that travel to a worker together; the bases of a table are found once for all of them.
+#: Models that are sent to a worker together; the bases of a table are computed once for all of them.
 _TOGETHER = 4
 
 
 @dataclass(frozen=True)
 class CurveFitter:
-    """Fits splines; the fitter interface that `LocalScores` asks."""
+    """Fits splines; has the fitter interface that `LocalScores` uses."""
 
     form: Form
     comparable = True
@@ -77,11 +78,11 @@ class CurveFitter:
     gain_batches = batches
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
-        """Fit models, each from a start or none."""
+        """Fit models, each from its start if it has one."""
         return [_Model(self.form, table, key, effort).run(start) for key, start in zip(keys, starts, strict=True)]
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
-        """Return (models, d) what lines and curves of every column promise, not accounting for those in use."""
+        """Return (models, d) what lines and curves of every column promise, not adjusted for the columns in use."""
         return np.array([_gains_of(table, fit) for fit in fits])
 
     def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
@@ -96,9 +97,9 @@ class CurveFitter:
 
 
 class _Model:
-    """A model under construction: its coefficients in `s` in the layout of the full design, its curves' strengths.
+    """A model under construction: its coefficients in `s`, in the layout of the full design, and its strengths.
 
-    Strengths are infinite, and widths 1, where a parent has no curves.
+    A parent without curves has infinite strengths and width 1.
     """
 
     def __init__(self, form: Form, table: Table, key: Key, effort: Effort) -> None:
@@ -118,12 +119,12 @@ class _Model:
         for _ in range(_SWEEPS):
             if not self.parents or not self._add_curves():
                 break
-        if self.effort > Effort.ROUND and self.dropped.any():  # the others have not made up for what left yet
+        if self.effort > Effort.ROUND and self.dropped.any():  # the others have not been refitted without what left
             self._solve() if (self.widths > 1).any() else self._solve_lines(None)
         return self._result()
 
     def _take_over(self, start: Fit | None) -> None:
-        """Begin with the curves of a model whose parents are among these."""
+        """Start with the curves of a model whose parents are among these."""
         if not isinstance(start, LinearFit) or not isinstance(start.basis, SplineBasis) or start.strengths is None:
             return
         theta = start.theta[start.shape.spread]
@@ -145,7 +146,7 @@ class _Model:
         self._keep(rows, fit.theta, fit.loss / self.table.shape[0], fit.converged)
 
     def _keep(self, rows: Index, theta: Array, objective: float, converged: bool) -> None:
-        """Take a solution over, whose design has some rows of the full one."""
+        """Store a solution whose design has some rows of the full one."""
         shape = Coefficients(self.form, self.full.width)
         self.theta = np.zeros(shape.size)
         self.theta[shape.embed(rows)] = theta
@@ -174,7 +175,7 @@ class _Model:
                 self._trim(k, 0)
 
     def _trim(self, k: int, curves: int) -> None:
-        """Keep the first curves of a parent: the penalty leaves nothing of the rest."""
+        """Keep only the first curves of a parent: the penalty leaves nothing of the rest."""
         block, shape = self.full.blocks[k], Coefficients(self.form, self.full.width)
         self.theta[shape.of_rows(slice(block.start + 1 + curves, block.stop))] = 0.0
         self.b, self.widths[k] = self.theta[shape.spread], 1 + curves
@@ -191,7 +192,7 @@ class _Model:
         return True
 
     def _wanted_widths(self) -> Index:
-        """Return how many basis columns of each parent the scores ask for, (k,); 0 if they ask for nothing."""
+        """Return how many basis columns (k,) of each parent the scores ask for; 0 if they ask for none."""
         ready = ready_design(self.table, self.parents, self.full.widths)
         design = Design(self.table, self.parents, (self.target,), self.full, wide=True, ready=ready)
         shape = Coefficients(self.form, self.full.width)
@@ -222,7 +223,7 @@ class _Model:
 
 
 def line_part(fit: LinearFit) -> LinearFit:
-    """Return a model without its curves, as a start for one without any."""
+    """Return a model without its curves, as a start for a model without curves."""
     if not isinstance(fit.basis, SplineBasis):
         return fit
     rows = np.array([0, *(b.start for b in fit.basis.blocks)], dtype=np.intp)
@@ -233,7 +234,7 @@ def line_part(fit: LinearFit) -> LinearFit:
 
 
 def _alive(found: Solution, pair: Sequence[PenaltyBlock], strengths: Array, n: int) -> int:
-    """Return how many curves of a parent, smoothest first, its penalties in `A` and `s` leave alive."""
+    """Return how many curves of a parent, smoothest first, its penalties in `A` and `s` do not remove."""
     diagonal = found.information[0].diagonal()
     shares = [1.0 - s * b.weights / (n * diagonal[b.index]) for b, s in zip(pair, strengths, strict=True)]
     alive = np.flatnonzero(np.maximum(*shares) > _LEAST_SHARE)
@@ -241,10 +242,10 @@ def _alive(found: Solution, pair: Sequence[PenaltyBlock], strengths: Array, n: i
 
 
 def _wanted_curves(u: Array, v: Array, roughness: Array, used: int) -> int:
-    """Return how many curves of one parent the scores u (2, curves) of variances v ask for.
+    """Return how many curves of one parent the scores u (2, curves) with variances v ask for.
 
-    The statistic is the slope of the marginal likelihood at infinite strength of the columns not in use yet,
-    `sum(u^2 / roughness)` minus its expectation; fast waves have no weight in it and join by the plain sum.
+    The statistic is the slope of the marginal likelihood at infinite strength of the columns not yet in use,
+    `sum(u^2 / roughness)` minus its expectation. Fast waves have almost no weight in it; they join by the plain sum.
     """
     v, weights = np.maximum(v, 1e-300), 1.0 / roughness
     unused = np.arange(len(roughness)) >= used
@@ -270,7 +271,7 @@ def _coarse_start(part: SplineDesign, start: Array, ridge: Array, strengths: Arr
 
 
 def _priced(fit: LinearFit, table: Table) -> LinearFit:
-    """Return a model with the price of its curves' effective coefficients on its loss, and its parents' contributions."""
+    """Return a model with the price of its curves added to its loss, and with its parents' contributions."""
     assert isinstance(fit.basis, SplineBasis)
     n, shape = table.shape[0], fit.shape
     part = SplineDesign.make(fit.form, table, fit.parents, fit.target, fit.basis.widths)

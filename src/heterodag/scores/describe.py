@@ -17,7 +17,7 @@ COLUMNS = ("variable", "parents", "form", "curves", "spread", "noise", "rows")
 
 
 def mechanism_table(fits: Sequence[Fit], names: Sequence[str], rows: Sequence[int]) -> pd.DataFrame:
-    """Return one row per variable: its parents, the form, which parents act by curves, the spread, the noise, the rows.
+    """Return one row per variable: parents, form, which parents act by curves, spread, noise and number of rows.
 
     Parents without a name (columns that stand for conditions) are left out.
     """
@@ -42,7 +42,7 @@ def curved_parents(fit: Fit) -> list[int]:
 
 
 def moving_spread(fit: Fit, n: int) -> bool:
-    """Return whether the effects on the spread gain more than half of ln n for each of their coefficients (BIC)."""
+    """Return whether the effects on the spread gain more than half of ln n per coefficient (BIC)."""
     if not fit.parents:
         return False
     curves = 0.0 if not isinstance(fit, LinearFit) or fit.edf is None else float(fit.edf[1].sum())

@@ -1,14 +1,14 @@
-"""The likelihood-ratio test of a parent: the model of a variable with and without it, lines.
+"""The likelihood-ratio test of a parent: the model of a variable with and without it, with lines.
 
-Twice the fall of the log-likelihood when the coefficients of a parent are held at zero is compared with a chi-square:
-of two degrees of freedom for both predictors, of one for the mean or the spread alone. Unlike a test on the mean it sees
-causes that move only the spread, and unlike one it is not misled by a spread that moves with other causes.
+Twice the fall of the log-likelihood when the coefficients of a parent are fixed at zero is compared with a
+chi-square: with two degrees of freedom for both predictors, with one for the mean or the spread alone. Unlike a test
+of the mean, it sees causes that move only the spread, and it is not misled by a spread that moves with other causes.
 
-Deviation from the textbook: no single row may contribute more than `ROW_LIMIT` to the statistic. Parents with very heavy
-tails give single rows a leverage for which the chi-square does not hold: without the limit true nulls are rejected too
-often. `python benchmarks/accuracy.py edges` measures the level with it.
+Deviation from the textbook: no single row may contribute more than `ROW_LIMIT` to the statistic. Parents with very
+heavy tails give single rows a leverage for which the chi-square does not hold: without the limit, true null
+hypotheses are rejected too often. `python benchmarks/accuracy.py edges` measures the level with the limit.
 
-The restricted fits of one variable differ only in which coefficients may move, so all of them are one batch.
+The restricted fits of one variable differ only in which coefficients are free, so all of them form one batch.
 `drop_one_curves` holds the same test for splines.
 """
 
@@ -31,7 +31,7 @@ from heterodag.scores.ridge import ridge_strength
 
 #: Largest contribution of one row to the likelihood-ratio statistic.
 ROW_LIMIT = 1.5
-#: Times the full model is refitted when a restricted one turns out to fit better (a local optimum was found).
+#: How often the full model is refitted if a restricted one fits better (the full fit ended in a local optimum).
 _REPAIRS = 3
 
 
@@ -43,9 +43,9 @@ class DropOne:
     ----------
     target : column of the variable.
     tested : columns of the parents.
-    pvalues : by hypothesis, an array with an entry per tested parent: "both" and, in location-scale form, "mean" and
-        "variance" (the predictor that the parent is dropped from).
-    converged : whether all fits did.
+    pvalues : per hypothesis, an array with one entry per tested parent: "both" and, in location-scale form, "mean"
+        and "variance" (the predictor that the parent is dropped from).
+    converged : whether all fits converged.
     """
 
     target: int
@@ -55,12 +55,12 @@ class DropOne:
 
 
 def hypotheses(form: Form) -> tuple[str, ...]:
-    """Return what is tested for each parent; only a form without a location tells mean from spread."""
+    """Return what is tested for each parent; only a form without a location separates mean and spread."""
     return ("both",) if form.locations else ("both", "mean", "variance")
 
 
 def held_rows(shape: Coefficients, rows: slice, hypothesis: str) -> list[int]:
-    """Return the coefficients that are zero if the design's rows have no effect on that part of the distribution."""
+    """Return the coefficients that are zero if these design rows do not affect that part of the distribution."""
     on_mean, on_spread = np.split(shape.of_rows(rows), 2)
     return {"both": [*on_mean, *on_spread], "mean": [*on_mean], "variance": [*on_spread]}[hypothesis]
 
@@ -79,7 +79,7 @@ def drop_lines(form: Form, table: Table, key: Key, tested: Sequence[int]) -> Dro
 
 
 def _nested_fits(shape: Coefficients, table: Table, key: Key, held: list[list[int]]) -> tuple[Solution, Solution]:
-    """Fit the full model and, for each set of held coefficients, the restricted one; none of these fits better."""
+    """Fit the full model and a restricted one per set of held coefficients; none of these fits better in the end."""
     target, parents = key
     ridge = shape.ridge(ridge_strength(table.shape[0]) / table.shape[0])
     free = np.ones((shape.size, len(held)), dtype=bool)
@@ -95,13 +95,14 @@ def _nested_fits(shape: Coefficients, table: Table, key: Key, held: list[list[in
         best = int(reduced.objective.argmin())
         if reduced.objective[best] >= full.objective[0]:
             break
-        # A restricted model cannot truly fit better: the full one sat in a local optimum. Continue from there.
+        # A restricted model cannot truly fit better: the full one was at a local optimum. Restart from the
+        # restricted.
         full = minimize(one, shape, reduced.theta[shape.spread][:, [best]], ridge)
     return full, reduced
 
 
 def limited_ratio(design: Design, shape: Coefficients, full: Array, reduced: Array) -> Array:
-    """Return the likelihood-ratio statistics of restricted models, with a limit on what a row contributes."""
+    """Return the likelihood-ratio statistics of restricted models, with the limit on what a row contributes."""
     total = np.zeros(reduced.shape[1])
     for block in design.blocks():
         gain = 2.0 * (_row_losses(shape, reduced, block) - _row_losses(shape, full, block))

@@ -1,16 +1,16 @@
 """The likelihood-ratio test of a parent with splines: the model of a variable with and without it.
 
 First all parents are fitted together, with the curves and the strengths that the data ask for (`scores.curves`).
-Then, for each tested parent, two fits: one in which it has its line, free, and all its curves under a *fixed*
-penalty (a strength chosen from the data for the tested parent itself would spoil the level), and one in which its
-coefficients are zero. The others keep their strengths, lowered to the same fixed penalty where they are larger, and
-their smoother curves even if these had not joined: what is left of a nuisance that was smoothed too much is made up
-for by whatever is correlated with it, and that is a false alarm.
+Then each tested parent gets two fits: one in which it has its line, free, and all its curves under a *fixed* penalty
+(a strength chosen from the data for the tested parent itself would spoil the level), and one in which its
+coefficients are zero. The others keep their strengths, lowered to the same fixed penalty if they are larger, and
+their smoother curves even if these had not joined: if a nuisance parent is smoothed too much, whatever is correlated
+with it explains the rest, and that is a false alarm.
 
 With penalty S and information I of the tested coefficients (all others accounted for), twice the log-likelihood ratio
-is, under the null hypothesis, a weighted sum of squared standard normals with weights `1 - (1 - nu)^2`, nu the
-eigenvalues of `(I + S)^-1 I`: 1 for free coefficients, less for penalised ones. Before, the ratio is multiplied by the
-share of rows that the fitted coefficients leave over (their effective number counts), as in an F test.
+is, under the null hypothesis, a weighted sum of squared standard normals with weights `1 - (1 - nu)^2`, where nu are
+the eigenvalues of `(I + S)^-1 I`: 1 for free coefficients, less for penalised ones. First, the ratio is multiplied by
+the share of rows left after subtracting the effective number of fitted coefficients, as in an F test.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from heterodag.scores.fit import Effort, Key, LinearFit
 from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.spline_design import SplineDesign
 
-#: The fixed penalty: this curve, counted from the smoothest, is penalised as much as the data inform about it;
-#: smoother ones less, rougher ones more. Parents without curves of their own get a few more than that.
+#: The fixed penalty: for this curve, counted from the smoothest, penalty and information are equal; smoother ones are
+#: penalised less, rougher ones more. Parents without curves get at most the second number of basis columns.
 _EVENLY_PENALISED, _LEAST_WIDTH = 4, 7
-#: Rows per basis column, below which nuisances get fewer.
+#: Nuisance parents get fewer basis columns if there are fewer rows per column than this.
 _ROWS_PER_COLUMN = 10
 _TOLERANCE = 1e-8
 
@@ -84,7 +84,7 @@ def _spread_start(fit: LinearFit, part: SplineDesign) -> Array:
 
 
 def _information(part: SplineDesign, b: Array) -> Array:
-    """Return the expected information per row, without any ridge to speak of."""
+    """Return the expected information per row, with a negligible ridge."""
     theta, whisper = np.zeros((part.shape.size, 1)), np.full((part.shape.size, 1), 1e-12)
     theta[part.shape.spread] = b
     return np.asarray(information(part.design, part.shape, theta, whisper)[0])
@@ -120,7 +120,7 @@ class _Nested:
         reduced = self._reduced(full, free)
         best = int(reduced.objective.argmin())
         if reduced.objective[best] < full.objective[0]:
-            # The full fit sat in a local optimum: continue from the restricted one, which it contains.
+            # The full fit was at a local optimum: continue from the restricted one, which is a special case of it.
             full = self._full(reduced.theta[self.part.shape.spread][:, [best]])
             reduced = self._reduced(full, free)
         return full, reduced
@@ -137,7 +137,7 @@ class _Nested:
 
 
 def null_weights(information: Array, ridge: Array, own: Index) -> Array:
-    """Return the weights of the null distribution of the ratio for the coefficients `own` (see the module)."""
+    """Return the weights of the ratio's null distribution for the coefficients `own` (see the module docstring)."""
     rest = np.setdiff1d(np.arange(len(ridge)), own)
     inner = information[np.ix_(rest, rest)] + np.diag(ridge[rest] + 1e-10)
     cross = information[np.ix_(rest, own)]

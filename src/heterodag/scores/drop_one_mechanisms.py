@@ -1,11 +1,11 @@
-"""Drop-one tests where mechanisms compete: a parent goes, and the best mechanism without it is compared.
+"""Drop-one tests if mechanisms compete: the best mechanism without a parent is compared with the best one with it.
 
-"both" compares the best mechanisms with and without the parent; two coefficients are the least that a parent has, and
-curves and densities are priced, so a difference of g nats has the p-value exp(-g) at most.
+"both" compares the best mechanisms with and without the parent. A parent has at least two coefficients, and curves
+and densities are priced, so a difference of g nats has a p-value of at most exp(-g).
 
-"mean" and "variance" are score tests of the parent's line and smoothest curves in one predictor of the location-scale model
-that lacks them there. The variance of the scores is that seen in the rows, which holds whatever the noise; how many curves
-are tested does not depend on the data.
+"mean" and "variance" are score tests of the parent's line and smoothest curves in one predictor of the location-scale
+model that lacks them there. The variance of the scores is the one observed in the rows, which is right whatever the
+noise; how many curves are tested does not depend on the data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from heterodag.scores.ridge import ridge_strength
 from heterodag.scores.smooth import Batch, smooth_basis
 from heterodag.scores.spline_design import curve_penalties
 
-#: Columns of a parent, its line included, that are tested in one predictor.
+#: Basis columns of a parent, its line included, that are tested in one predictor.
 _TESTED = 4
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def drop_mechanisms(fitter: CompetingFitter, table: Table, key: Key, tested: Seq
 
 
 def _without_side(batch: Batch, place: int, side: int, curves: bool) -> float:
-    """Return the p-value of the hypothesis that a parent has no part in the mean (side 0) or in the spread (1)."""
+    """Return the p-value of the hypothesis that a parent does not act on the mean (side 0) or the spread (1)."""
     fit = batch.curves(Effort.FINAL, closed=(side, place)).fits[0]
     tested = smooth_basis(batch.table, fit.parents[place])[1][: _TESTED if curves else 1]
     scores = efficient_rows(fit, batch.table, tested, side, place)
@@ -60,7 +60,7 @@ def _without_side(batch: Batch, place: int, side: int, curves: bool) -> float:
 
 
 def efficient_rows(fit: LinearFit, table: Table, tested: Array, side: int, place: int) -> Array:
-    """Return the rows' scores of columns that one predictor lacks, less what the coefficients in use account for.
+    """Return the rows' scores of columns that one predictor lacks, minus what the coefficients in use account for.
 
     In location-scale form mean and spread do not share information, so only the columns of the same predictor do.
     """

@@ -1,4 +1,4 @@
-"""The fitted model of one variable given its parents, and what every kind of it can be asked."""
+"""The fitted model of one variable given its parents, and the interface that all kinds of models share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heterodag.core.gaussian import Array, Form
 from heterodag.core.layout import Coefficients
 from heterodag.core.table import Table, row_slices
 
-#: Probabilities are held this far from 0 and 1 before they become normal numbers.
+#: Probabilities are kept this far from 0 and 1 before they become normal numbers.
 _TINY = 1e-12
 #: Columns, in increasing order.
 Parents = tuple[int, ...]
@@ -24,13 +24,13 @@ Key = tuple[int, Parents]
 
 
 class Effort(IntEnum):
-    """How hard a fit tries. What was fitted with less is fitted again, from there, when more is asked for."""
+    """How hard a fit tries. If more is needed later, fitting continues from the earlier result."""
 
-    #: From one start; as accurate as a normality statistic can see.
+    #: From one start; accurate enough for a normality statistic.
     ROUND = 0
-    #: From several starts; as accurate as comparisons of orders need.
+    #: From several starts; accurate enough to compare orders.
     SEARCH = 1
-    #: The same, and on until it has converged.
+    #: As `SEARCH`, but until it has converged.
     FINAL = 2
 
 
@@ -40,11 +40,11 @@ class Fit(ABC):
 
     Attributes
     ----------
-    form : of its predictors.
+    form : the form of its predictors.
     target, parents : columns of the table.
-    loss : penalised negative log-likelihood over all rows (nats, without constants), curves priced.
+    loss : penalised negative log-likelihood over all rows (nats, without constants), including the price of curves.
     converged : whether the optimum was reached.
-    contributions : about how much loss each parent takes away (nats).
+    contributions : approximately how much each parent lowers the loss (nats).
     effort : how hard the fit tried.
     noise : density of the residuals; None if it is the normal one.
     """
@@ -75,7 +75,7 @@ class Fit(ABC):
         return U
 
     def latents(self, table: Table) -> Array:
-        """Return the residuals as standard normal numbers, if the noise is as the density says; (n,)."""
+        """Return the residuals (n,), transformed to be standard normal if the density of the noise is right."""
         U = self.residuals(table)
         return U if self.noise is None else np.asarray(ndtri(np.clip(self.noise.cdf(U), _TINY, 1.0 - _TINY)))
 
@@ -93,12 +93,12 @@ class LinearFit(Fit):
 
     Attributes
     ----------
-    theta : (size,) coefficients in standardised units, as `core.layout.Coefficients` lays them out.
-    basis : the design of standardised parents; `linear_basis`, or their splines.
-    strengths : (2, parents) penalty strengths of each parent's curves in `A` and in `s`, infinite where there are
-        none; None if all are lines.
-    edf : (2, parents) effective coefficients of each parent's curves in `A` and in `s`; None if that is not known.
-    spread_gain : about how much loss the effects on the spread take away (nats, Wald); infinite if that is not known.
+    theta : (size,) coefficients in standardised units, in the layout of `core.layout.Coefficients`.
+    basis : from standardised parents to the design: `linear_basis`, or their splines.
+    strengths : (2, parents) penalty strengths of each parent's curves in `A` and in `s`, infinite for parents without
+        curves; None if all are lines.
+    edf : (2, parents) effective coefficients of each parent's curves in `A` and in `s`; None if unknown.
+    spread_gain : approximately how much the effects on the spread lower the loss (nats, Wald); infinite if unknown.
     """
 
     theta: Array

@@ -1,7 +1,7 @@
 """Lines: both predictors are linear in the parents (the paper's linear parametrisation).
 
 Models are fitted in batches that share every matrix product: with one design if they have the same parents, as in the
-rounds of Algorithm 2, else with a design each.
+rounds of Algorithm 2, otherwise with one design per model.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from heterodag.scores.drop_one import DropOne, drop_lines
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.ridge import ridge_strength
 
-#: A fit has converged when it expects to gain no more log-likelihood than this (nats, all rows together).
+#: A fit has converged when its next step predicts a smaller gain in log-likelihood than this (nats, all rows
+#: together).
 ACCURACY = {Effort.ROUND: 0.1, Effort.SEARCH: 0.1, Effort.FINAL: 0.03}
-#: Steps after which a fit is cut short.
+#: Most steps of a fit.
 _STEPS = {Effort.ROUND: 40, Effort.SEARCH: 40, Effort.FINAL: MAX_ITERATIONS}
 #: Designs of one batch together hold at most this many numbers.
 _BATCH_FLOATS = 2**20
@@ -35,10 +36,10 @@ _SMALL_BATCH = 2**16
 
 @dataclass(frozen=True)
 class LineFitter:
-    """Fits straight lines; the fitter interface that `LocalScores` asks."""
+    """Fits straight lines; has the fitter interface that `LocalScores` uses."""
 
     form: Form
-    #: Whether orders can be refined by these models: they have gains, and losses that can be compared.
+    #: Whether orders can be refined with these models: they have gains, and losses that can be compared.
     comparable = True
     estimates = True
 
@@ -48,7 +49,7 @@ class LineFitter:
         return cut(keys, lambda parents: (len(parents) + 2) * (len(parents) + 3) * n)
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
-        """Fit models from their starts; where these know no parents, also from a regression of log squared residuals."""
+        """Fit models from their starts; if these know no parents, also from a regression of log squared residuals."""
         targets, parents = [j for j, _ in keys], [some for _, some in keys]
         shape, n = Coefficients(self.form, 1 + max(map(len, parents))), table.shape[0]
         b, copies = np.zeros((shape.width, len(keys))), 1
@@ -105,7 +106,7 @@ class LineFitter:
 
 
 def _has_start(key: Key, start: Fit | None) -> bool:
-    """Return whether a model has parents, and a start that knows some of them: it needs no other then."""
+    """Return whether a model has parents and a start that knows some of them: then it needs no other start."""
     return not key[1] or (start is not None and len(start.parents) > 0)
 
 
@@ -126,12 +127,12 @@ def stacked(fits: Sequence[Fit]) -> tuple[Array, Coefficients]:
 
 
 def _places(some: Parents, among: Parents) -> list[int]:
-    """Return where the intercept and the slopes of some parents stand among those of others."""
+    """Return the positions of the intercept and the slopes of some parents among those of more parents."""
     return [0, *(among.index(j) + 1 for j in some)]
 
 
 def cut(keys: Iterable[Key], floats: Callable[[Parents], int]) -> Iterator[list[Key]]:
-    """Cut models into batches of bounded memory; a large batch does not mix models of very different size."""
+    """Cut models into batches of bounded memory; a large batch does not mix models of very different sizes."""
     batch: list[Key] = []
     for key in sorted(keys, key=lambda key: len(key[1])):
         if batch:

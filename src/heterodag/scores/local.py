@@ -1,10 +1,10 @@
 """`LocalScores`: every question about a variable and its parents, answered once and remembered.
 
-Orders and graphs are compared by sums of these models' losses, and neighbouring orders share most of them, so no model is
-fitted twice on the same rows. A fit starts from the best of what is known: the same model on fewer rows, else the best
-model with one parent less.
+Orders and graphs are compared by sums of the models' losses. Neighbouring orders share most models, so no model is
+fitted twice to the same rows. A fit starts from the best that is known: the same model on fewer rows, or else the
+best model with one parent less.
 
-With experiments, the models of a variable are fitted on the rows in which it was not set (`core.experiments`).
+With experiments, the models of a variable are fitted to the rows in which it was not set (`core.experiments`).
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 
 #: Residuals are computed in batches of at most this many numbers.
 _RESIDUAL_FLOATS = 2**19
-#: Gains of all columns are computed for models that together have at most this many of them, and kept for as many models,
-#: or for one per column if that is more.
+#: Models whose gains for all columns are computed together have at most this many gains. As many are kept, or those
+#: of one model per column if that is more.
 _GAIN_FLOATS = 2**22
-#: Tables of the rows of single targets are kept while they hold no more numbers than this together.
+#: Tables of the rows of single targets are kept while they hold at most this many numbers together.
 _KEPT_FLOATS = 2**26
 
 
 def least_promise(d: int) -> float:
-    """Return the gain (nats) above which what a column promises is kept for every model: chance makes one per model."""
+    """Return the gain (nats) above which promised gains are kept for every model: one per model by chance."""
     return float(np.log(d))
 
 
 class Fitter(Protocol):
-    """A kind of model: lines, curves, networks. A fitter holds settings only, so it travels to workers."""
+    """A kind of model: lines, curves, networks. A fitter holds only settings, so it can be sent to workers."""
 
     @property
     def form(self) -> Form:
@@ -46,11 +46,11 @@ class Fitter(Protocol):
 
     @property
     def comparable(self) -> bool:
-        """Whether orders can be refined by these models: they have gains, and losses that can be compared."""
+        """Whether orders can be refined with these models: they have gains, and losses that can be compared."""
 
     @property
     def estimates(self) -> bool:
-        """Whether gains and contributions tell about what a move of the order changes, without any fit."""
+        """Whether gains and contributions predict what a move in the order changes, without any fit."""
 
     def batches(self, table: Table, keys: Iterable[Key]) -> Iterator[list[Key]]:
         """Cut models into batches that are fitted together."""
@@ -59,10 +59,10 @@ class Fitter(Protocol):
         """Cut models into batches for `gains`."""
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
-        """Fit models, each from a start or none."""
+        """Fit models, each from its start if it has one."""
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
-        """Return (models, d) what every column promises to a model."""
+        """Return (models, d) the gain that every column promises to a model."""
 
     def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return the standardised residuals (models, n)."""
@@ -81,7 +81,7 @@ class LocalScores:
     fitter : Fitter
         The kind of models.
     work : Work, optional
-        Workers, clock and progress; one process and no limit by default.
+        Workers, time limit and progress; one process and no limit by default.
     experiments : Experiments, optional
         Which variables were set in which rows; none by default.
     """
@@ -99,7 +99,7 @@ class LocalScores:
         self._tables: dict[bytes, Table] = {}
 
     def with_fitter(self, fitter: Fitter) -> LocalScores:
-        """Return the scores of the same rows by another kind of models."""
+        """Return the scores of the same rows with another kind of model."""
         return LocalScores(self.table, fitter, self.work, self.experiments)
 
     @property
@@ -114,7 +114,7 @@ class LocalScores:
 
     @cached_property
     def targets(self) -> list[int]:
-        """The variables that have models: all but those that were set in every row."""
+        """The variables that have models: all except those that were set in every row."""
         fixed = None if self.experiments is None else self.experiments.fixed
         return [j for j in range(self.d) if fixed is None or not fixed[:, j].all()]
 
@@ -131,11 +131,11 @@ class LocalScores:
         return self._tables[name]
 
     def rows_of(self, target: int) -> int:
-        """Return the number of rows that the models of a variable are fitted on."""
+        """Return the number of rows that the models of a variable are fitted to."""
         return self.table_of(target).shape[0]
 
     def _scaling_of(self, target: int) -> tuple[Array, Array]:
-        """Return location and scale of the rows of a target; samples use those of the whole table."""
+        """Return the location and scale of a target's rows; samples use those of the whole table."""
         assert self.experiments is not None
         free = ~self.experiments.fixed[:, target]
         name = np.packbits(free).tobytes()
@@ -144,7 +144,7 @@ class LocalScores:
         return self._scalings[name]
 
     def only(self, rows: Index) -> LocalScores:
-        """Return the scores on some of the rows alone, with the scaling of all."""
+        """Return the scores on some of the rows alone, with the scaling of all rows."""
         table = Table.with_scaling(self.table.X[rows], self.table.location, self.table.scale)
         own = None if self.experiments is None else self.experiments.take(rows)
         found = LocalScores(table, self.fitter, self.work, own)
@@ -154,8 +154,8 @@ class LocalScores:
     def sample(self, rows: int) -> LocalScores:
         """Return the scores on a sample of evenly spaced rows; these scores if the table has no more rows.
 
-        Of rare conditions a few rows more are kept (`Experiments.sample_rows`).
-        Samples of one table know of each other: a fit starts from the same model on the next fewer rows.
+        A few more rows of rare conditions are kept (`Experiments.sample_rows`).
+        Samples of one table know each other: a fit starts from the same model on the next smaller sample.
         """
         rows = min(rows, self.n_rows)
         if rows not in self._samples:
@@ -170,9 +170,9 @@ class LocalScores:
         return self.only(self.experiments.sample_rows(self.table, rows))
 
     def fits(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, after: Parents | None = None) -> list[Fit]:
-        """Return the models of several variables given their parents, fitting what is not known well enough.
+        """Return the models of several variables given their parents; fit those not yet known accurately enough.
 
-        `after`, if given, are the parents of models of the same variables to start from.
+        `after`, if given, are the parents in models of the same variables to start from.
         """
         keys = list(keys)
         missing = [key for key in dict.fromkeys(keys) if not self._suffices(key, effort)]
@@ -188,7 +188,7 @@ class LocalScores:
         return [fit.loss for fit in self.fits(keys, effort)]
 
     def at_hand(self, key: Key) -> Fit | None:
-        """Return a model if it has been fitted already."""
+        """Return a model if it has already been fitted."""
         return self._fits.get(key)
 
     def best_known(self, keys: Iterable[Key]) -> LocalScores:
@@ -200,7 +200,7 @@ class LocalScores:
         return self
 
     def gains(self, key: Key) -> Array:
-        """Return (d,) the estimated gain of every further parent (score test); 0 for the variable and its parents."""
+        """Return the estimated gain (d,) of every further parent (score test); 0 for the variable and its parents."""
         if key not in self._gains:
             self.prepare_gains([key], whole=True)
         return self._gains[key]
@@ -212,9 +212,9 @@ class LocalScores:
         return self._promised[key]
 
     def prepare_gains(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, whole: bool = False) -> None:
-        """Make the score tests of several models at once; `whole` if `gains`, and not only `promised`, will be asked for.
+        """Make the score tests of several models at once; pass `whole` if `gains` is needed, not only `promised`.
 
-        Of more models than columns, only the last ones keep all their gains when there are many columns.
+        If there are many columns, and more models than columns, only the last models keep all their gains.
         """
         known: Mapping[Key, Any] = self._gains if whole else self._promised
         missing = [key for key in dict.fromkeys(keys) if key not in known]
@@ -228,20 +228,20 @@ class LocalScores:
                 self._keep_gains(batch, found)
 
     def _keep_gains(self, keys: Sequence[Key], found: Array) -> None:
-        """Keep what every column promises to models, and all gains of the latest."""
+        """Keep the promised gains of all models, and all gains of the latest."""
         least, most = least_promise(self.d), max(self.d, _GAIN_FLOATS // self.d)
         for (target, parents), row in zip(keys, found, strict=True):
             row[[target, *parents]] = 0.0
             some = np.flatnonzero(row > least)
             self._promised[target, parents] = dict(zip(some.tolist(), row[some].tolist(), strict=True))
-            self._gains[target, parents] = row.copy()  # not a view that keeps the batch
+            self._gains[target, parents] = row.copy()  # a view would keep the whole batch
         while len(self._gains) > most:
             del self._gains[next(iter(self._gains))]
 
     def residuals(self, keys: Sequence[Key], effort: Effort = Effort.SEARCH) -> Iterator[tuple[Index, Array]]:
-        """Yield blocks `(models, U)` of standardised residuals, few enough at a time to bound memory.
+        """Yield blocks `(models, U)` of standardised residuals, small enough to bound memory.
 
-        Each has the rows of its target; models of variables that were set in all rows are left out.
+        Each block has the rows of its targets; models of variables that were set in all rows are left out.
         """
         fits, places = self.fits(keys, effort), dict[int, list[int]]()
         own = {j: self.table_of(j) for j in {key[0] for key in keys}.intersection(self.targets)}
@@ -256,7 +256,7 @@ class LocalScores:
                 yield np.array(part), self.fitter.residuals(table, [fits[k] for k in part])
 
     def without(self, tests: Sequence[tuple[Key, Sequence[int]]]) -> list[DropOne]:
-        """Test, for several models, the parents with the given positions, one at a time given the others."""
+        """Test, for several models, the parents at the given positions, one at a time given the others."""
         jobs = [(self.table_of(key[0]), key, positions) for key, positions in tests]
         return self.work.map(self.fitter.without, jobs)
 
@@ -271,7 +271,7 @@ class LocalScores:
         return [(table, batch) for table, some in groups.values() for batch in cut(table, some)]
 
     def _without_rows(self, keys: list[Key]) -> list[Key]:
-        """Answer for variables that were set in all rows, which cost nothing whatever their parents; return the others."""
+        """Store models with loss 0 for variables that were set in all rows; return the keys of the others."""
         if self.experiments is None:
             return keys
         modelled = set(self.targets)

@@ -1,4 +1,4 @@
-"""Local scores by the names that users give: parametrisation, form and noise."""
+"""Local scores from the names that users give: parametrisation, form and noise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOISES = ("auto", "gaussian", "flexible")
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """Which models: how they depend on the parents, in which form, with which noise."""
+    """Which models to fit: how they depend on the parents, in which form, with which noise."""
 
     parametrization: str
     form: str
@@ -45,16 +45,16 @@ class ScoreSettings:
 
     @property
     def tell_sides(self) -> bool:
-        """Whether effects on the mean and on the spread can be told apart: in location-scale form only."""
+        """Whether effects on the mean and on the spread can be separated: only in location-scale form."""
         return self.form == LOCATION_SCALE.name
 
     @property
     def fixed_form(self) -> Form:
-        """The form, the paper's if it is to be chosen."""
+        """The form; the paper's if it is to be chosen."""
         return NATURAL if self.form == "auto" else FORMS[self.form]
 
     def lines(self) -> LineFitter:
-        """Return the fitter of straight lines in this form: of the rounds of Algorithm 2."""
+        """Return the fitter of straight lines in this form, for the rounds of Algorithm 2."""
         return LineFitter(self.fixed_form)
 
     def fitter(self, seed: np.random.SeedSequence) -> Fitter:
@@ -74,7 +74,7 @@ class ScoreSettings:
         work: Work | None = None,
         experiments: Experiments | None = None,
     ) -> LocalScores:
-        """Return the local scores of a table that has been checked already."""
+        """Return the local scores of a table that has already been checked."""
         return LocalScores(Table.standardize(array), self.fitter(seed), work, experiments)
 
     def make_for_graph(
@@ -85,9 +85,10 @@ class ScoreSettings:
         experiments: Experiments | None = None,
         random_state: Any = None,
     ) -> LocalScores:
-        """Return the local scores that a graph is learned from: those of a long table answer from samples and sums.
+        """Return the local scores that a graph is learned from; for a long table, these use samples and sums.
 
-        Samples follow the user's `random_state`; None is a fixed seed, so that a table gives the same graph every time.
+        Samples follow the user's `random_state`; None means a fixed seed, so that a table always gives the same
+        graph.
         """
         if experiments is not None or len(array) <= CHOSEN_ON or not self.linear_in_coefficients:
             return self.make(array, seed, work, experiments)

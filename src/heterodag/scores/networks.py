@@ -1,14 +1,14 @@
 """The paper's neural parametrisation: `A` and `s` are networks with one hidden layer of a few tanh units (torch).
 
-All targets of a round are trained together, as one batch of small networks: Adam on the loss of `core.gaussian` in double
-precision, learning rate lowered once when the loss on held-out rows stops falling; every target keeps the weights
-with which its own held-out loss was least. A round starts from the weights of the previous one.
+All targets of a round are trained together, as one batch of small networks: Adam on the loss of `core.gaussian` in
+double precision. The learning rate is lowered once, when the loss on held-out rows stops falling; every target keeps
+the weights with its own smallest held-out loss. A round starts from the weights of the previous one.
 
 Deviations from the paper: the free location `m` (see `core.gaussian`); early stopping on held-out rows; inputs are
-centred at the median, divided by the quartile range, turned so that their skewness is positive, and tails are drawn in by
-`asinh`, as a few extreme values would otherwise leave no resolution for the rest. Shift, scale and sign of a column
-then change standardised values by rounding errors only; as training would magnify these, it sees 8 decimals. The result
-is the same unless a value sits on the edge of rounding, which one table in some hundreds has.
+centred at the median, divided by the quartile range, flipped so that their skewness is positive, and their tails are
+compressed by `asinh`, because a few extreme values would otherwise leave no resolution for the rest. Shift, scale and
+sign of a column then change standardised values only by rounding errors; because training would magnify these, it
+sees 8 decimals. The result is the same unless a value is on the edge of rounding, as in one table in some hundreds.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _BATCHES, _MOST_EPOCHS, _PATIENCE = 8, 80, 5
 _RATES = (0.03, 0.006)
 #: Decimals of the standardised values that training sees.
 _DECIMALS = 8
-#: Longest gradient of one target: a row of extreme leverage must not throw its network away.
+#: Longest gradient of one target: a row of extreme leverage must not ruin its network.
 _LONGEST_GRADIENT = 1.0
 _WEIGHT_DECAY = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Networks:
-    """Weights of one network per target for `A` and `s` (second axis): everything a prediction needs.
+    """Weights of one network per target for `A` and `s` (second axis): everything that a prediction needs.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class Networks:
 
 @dataclass(frozen=True, eq=False)
 class NetworkFit(Fit):
-    """A model by networks; predictions need NumPy only.
+    """A model with networks; predictions need only NumPy.
 
     Attributes
     ----------
     centre, scale : (k,) median and signed quartile range of the standardised parents.
-    networks : the weights, of one target.
+    networks : the weights of one target.
     """
 
     centre: Array
@@ -85,7 +85,7 @@ class NetworkFit(Fit):
 
 @dataclass(frozen=True)
 class NetworkFitter:
-    """Trains networks; the fitter interface that `LocalScores` asks."""
+    """Trains networks; has the fitter interface that `LocalScores` uses."""
 
     form: Form
     seed: int
@@ -103,7 +103,7 @@ class NetworkFitter:
     gain_batches = batches
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
-        """Refuse: networks are not compared by score tests (`comparable` says so)."""
+        """Raise an error: networks are not compared by score tests (`comparable` is False)."""
         raise NotImplementedError
 
     def residuals(self, table: Table, fits: Sequence[Fit]) -> Array:
@@ -111,7 +111,7 @@ class NetworkFitter:
         return np.array([fit.residuals(table) for fit in fits])
 
     def without(self, table: Table, key: Key, tested: Sequence[int]) -> DropOne:
-        """Test parents with splines instead: networks have no likelihood ratio to speak of."""
+        """Test parents with splines instead: networks have no usable likelihood ratio."""
         return CurveFitter(self.form).without(table, key, tested)
 
     def fit(self, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], effort: Effort) -> list[Fit]:
@@ -132,7 +132,7 @@ class NetworkFitter:
         ]  # fmt: skip
 
     def _first_weights(self, parents: Parents, targets: Sequence[int], starts: Sequence[Fit | None]) -> Networks:
-        """Return small random inner weights and zero outer ones (the constant model), or those of the start."""
+        """Return small random inner weights and zero outer weights (the constant model), or those of the start."""
         m, k, hidden = len(targets), len(parents), self.hidden
         weights = Networks(
             np.empty((m, 2, hidden, k)),
@@ -177,7 +177,7 @@ def _train(form: Form, seed: int, x: Array, y: Array, start: Networks) -> tuple[
 
 
 def import_torch() -> Any:
-    """Return torch, or say in one sentence how to get it."""
+    """Return torch, or raise an error that says how to install it."""
     try:
         import torch
     except ImportError:
@@ -186,7 +186,7 @@ def import_torch() -> Any:
 
 
 class _Trainer:
-    """The training loop; `best` holds each target's weights at its least held-out loss."""
+    """The training loop; `best` holds each target's weights at its smallest held-out loss."""
 
     def __init__(self, torch: Any, form: Form, x: Array, y: Array, start: Networks, rng: np.random.Generator) -> None:
         n = x.shape[1]
@@ -195,7 +195,7 @@ class _Trainer:
         shuffled = rng.permutation(n)
         self.held, self.rows = np.split(shuffled, [max(1, int(_HELD_OUT * n))])
         self.weights = [torch.tensor(array, requires_grad=True) for array in start.arrays()]
-        # Location-scale form has no use for the free location.
+        # The location-scale form has no free location.
         self.moving = self.weights if form.locations else self.weights[:-1]
         self.best = [weight.detach().clone() for weight in self.weights]
         self.least = self._losses(self.held).detach()

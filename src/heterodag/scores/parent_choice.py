@@ -1,6 +1,6 @@
-"""Which of the variables allowed to a target are its parents: stepwise choice by penalised likelihood.
+"""Which of the allowed variables are the parents of a target: stepwise choice by penalised likelihood.
 
-A variable is tried when its score test promises a gain, enters when the refitted model's score falls, and leaves when the
+A variable is tried if its score test promises a gain, enters if the refitted model's score falls, and leaves if the
 score falls without it. Many targets are worked on in step, so that their fits run in shared batches.
 """
 
@@ -18,21 +18,21 @@ from heterodag.scores.local import LocalScores
 
 #: At most this many of the most promising variables are tried at a time.
 TRIALS = 3
-#: Share of what a parent takes away that another variable's score test must promise to be tried in its place. Where fits are
-#: cheap (lines, curves of one form) all are tried.
+#: To be tried in place of a parent, another variable must promise (score test) this share of what the parent gains.
+#: If fits are cheap (lines, curves of one form), all are tried.
 MADE_UP = 0.2
-#: Share of the work of choosing that is left after a step, of what was left before it.
+#: Share of the remaining work of choosing that is still left after a step.
 _STEP_LEFT = 0.6
 #: Scores closer than this (nats) count as equal.
 EQUAL = 0.05
 
-#: A choice under way: asks for models and their score tests, and returns its score and parents.
+#: A choice in progress: it asks for models and their score tests, and returns its score and parents.
 _Choosing = Generator["_Wanted", None, tuple[float, Parents]]
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a choice needs before it goes on: fitted models, some of them with score tests."""
+    """What a choice needs before it continues: fitted models, some of them with score tests."""
 
     models: Sequence[Key]
     tested: Sequence[Key] = ()
@@ -41,8 +41,8 @@ class _Wanted:
 def entry_gain(d: int) -> float:
     """Return the gain (nats) that a variable's score test must promise for it to be tried.
 
-    Half a variable per model passes by chance, whatever the number of variables d. Of true gains above 9 nats, 2 %
-    hide below 3 nats, the threshold at d = 10.
+    On average half a variable per model passes by chance, whatever the number of variables d. Of true gains above 9
+    nats, 2 % have score tests below 3 nats, the threshold at d = 10.
     """
     return float(np.log(d)) + 0.7
 
@@ -57,7 +57,7 @@ def as_bits(columns: Iterable[int]) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """Choose parents of `target` among `allowed` (a bit per column), starting from `start`."""
+    """Choose parents of `target` among `allowed` (one bit per column), starting from `start`."""
 
     target: int
     allowed: int
@@ -66,7 +66,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Limits:
-    """What is known beforehand: for every target the parents it must have and, as bits, those it cannot have."""
+    """Prior knowledge about parents: for every target, those it must have and, as bits, those it cannot have."""
 
     required: tuple[Parents, ...]
     forbidden: tuple[int, ...]
@@ -81,7 +81,7 @@ class Limits:
 
 
 class ParentChoices:
-    """Scores of variables given what is allowed to them: loss plus penalty of the parents chosen. Lower is better."""
+    """Scores of variables given their allowed parents: loss plus penalty of the chosen parents. Lower is better."""
 
     def __init__(
         self, scores: LocalScores, penalty: float, limits: Limits | None = None, trials: int | None = None
@@ -147,7 +147,7 @@ class ParentChoices:
         return self.scores.losses([(j, parents)])[0] + self.penalty * len(parents)
 
     def _best_of(self, j: int, parents: Parents, others: Sequence[Parents]) -> Parents:
-        """Return the best of other sets of parents if it is clearly better, else the present one."""
+        """Return the best of other sets of parents if it is clearly better, else the current one."""
         ranked = sorted((self._score(j, some), some) for some in others)
         return ranked[0][1] if ranked and ranked[0][0] < self._score(j, parents) - EQUAL else parents
 
@@ -158,13 +158,13 @@ class ParentChoices:
         return [tuple(sorted((*parents, i))) for i in self._tried(j, parents, allowed)]
 
     def _smaller(self, j: int, parents: Parents) -> list[Parents]:
-        """Return the sets without one of the parents that contribute least."""
+        """Return the sets that lack one of the parents that contribute least."""
         ranked = np.argsort(self.scores.fits([(j, parents)])[0].contributions, kind="stable")
         free = [i for i in ranked if parents[i] not in self.limits.required[j]]
         return [parents[:i] + parents[i + 1 :] for i in free[: self.trials]]
 
     def _exchanged(self, j: int, parents: Parents, smaller: list[Parents], allowed: int) -> list[Parents]:
-        """Return sets in which one parent gives way to another variable that promises a share of what it took away."""
+        """Return sets in which one parent is replaced by a variable that promises a share of its gain."""
         share = 0.0 if self.scores.fitter.estimates else MADE_UP
         sets, (now, *without) = set[Parents](), self.scores.losses((j, some) for some in (parents, *smaller))
         for some, loss in zip(smaller, without, strict=True):

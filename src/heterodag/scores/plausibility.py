@@ -1,7 +1,8 @@
-"""Is the noise of fitted models normal? Likelihoods are compared only where it is for at least one variable.
+"""Is the noise of fitted models normal? Likelihoods are compared only if it is for at least one variable.
 
-In a heteroscedastic causal model the residuals of every variable are normal given its causes, and those of roots always. If
-those of all variables are far from it, differences of likelihood tell how badly normal noise fits, not who causes whom.
+In a heteroscedastic causal model with normal noise, the residuals of every variable given its causes are normal, and
+roots always are. If the residuals of all variables are far from normal, differences of likelihood say how badly
+normal noise fits, not which variable causes which.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from scipy.stats import shapiro
 from heterodag.scores.fit import Parents
 from heterodag.scores.local import LocalScores
 
-#: Residuals are far from normal when the Shapiro-Wilk statistic is below this and its p-value below the next.
+#: Residuals are far from normal if the Shapiro-Wilk statistic is below the first number and its p-value below the
+#: second.
 FAR_FROM_NORMAL, FAR_LEVEL = 0.99, 1e-3
-#: Rows that are looked at; with more, tiny deviations would count.
+#: Most rows that are tested; with more, tiny deviations would count.
 _ROWS = 5000
 
 

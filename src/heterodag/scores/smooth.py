@@ -1,4 +1,4 @@
-"""Location-scale models with lines or smooth curves: batches of `core.location_scale` for variables and their parents."""
+"""Models with lines or smooth curves: batches for `core.location_scale`, from variables and their parents."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from heterodag.scores.spline_design import basis_columns, spline_of
 
 #: Basis columns per parent, its line included: at most this many, fewer with few rows.
 MOST_COLUMNS, _PER_ROOT = 8, 1.2
-#: The same where waves are fast, or a curve has more effective coefficients than this share of the columns above.
+#: The same if waves are fast, or if a curve has more effective coefficients than this share of the columns above.
 MOST_WIDE_COLUMNS, _WIDE_PER_ROOT, FULL = 24, 2.4, 0.9
 #: Accuracy in nats, and steps, by effort.
 _ACCURACY = {Effort.ROUND: 0.3, Effort.SEARCH: 0.1, Effort.FINAL: 0.01}
 _STEPS = {Effort.ROUND: 25, Effort.SEARCH: 40, Effort.FINAL: 100}
-#: Curves are fitted when their scores, after lines, exceed chance by this many standard deviations.
+#: Curves are fitted if their scores, after lines, exceed chance by this many standard deviations.
 ASKED = 3.0
 #: In a model that gets curves, parents get them if their own score exceeds chance by this many standard deviations.
 JOIN = 1.0
-#: The same for waves faster than the narrow basis has.
+#: The same for waves that are too fast for the narrow basis.
 FAST = 5.0
-#: A new parent's curves count from this many standard deviations above chance, and by this many nats per deviation.
+#: Standard deviations above chance from which a new parent's curves count, and nats per further standard deviation.
 _CHANCE, _NATS_PER_DEVIATION = 2.0, 2.0
-#: Beyond this many columns, by fewer nats per deviation: those of a single coefficient. Of pairs of unrelated columns, 6
-#: times exp(-7) promise more than 7 nats then; with 2 nats per deviation 38 times (a test), and every variable of a wide
-#: table would have dozens of parents to try.
+#: With more columns than this, fewer nats per standard deviation: those of a single coefficient. Then a share of 6
+#: exp(-7) of all pairs of unrelated columns promises more than 7 nats. With 2 nats per deviation the share is 38
+#: exp(-7) (measured in a test), and every variable of a wide table would have dozens of parents to try.
 WIDE, WIDE_NATS_PER_DEVIATION = 50, 0.7
-#: What columns promise is computed for as many of them at once as have this many numbers: they fit a processor's cache.
+#: Promised gains are computed for blocks of columns with at most this many numbers, which fit a processor's cache.
 _BLOCK_FLOATS = 2**17
-#: Curves with fewer effective coefficients than this in either predictor are lines.
+#: Curves with fewer effective coefficients than this in either predictor count as lines.
 _FLAT = 0.2
-#: Strength with which a curve that was flat in a smaller model starts in a larger one.
+#: Initial strength, in a larger model, of a curve that was flat in a smaller one.
 _FLAT_STRENGTH = 30.0
 
 
@@ -50,7 +50,7 @@ def basis_width(n: int) -> int:
 
 
 def wide_width(n: int) -> int:
-    """Return the number of basis columns where waves are fast."""
+    """Return the number of basis columns if waves are fast."""
     return int(np.clip(round(_WIDE_PER_ROOT * n ** (1 / 3)), 3, MOST_WIDE_COLUMNS))
 
 
@@ -69,20 +69,20 @@ class Fitted:
     log_precision: Array | None = None
 
     def derivatives(self) -> list[tuple[Array, Array]]:
-        """Return first and second derivatives of the rows' losses by mean and log precision in location-scale form."""
+        """Return first and second derivatives of the rows' losses by mean and log precision (location-scale form)."""
         assert self.log_precision is not None
         h, e = np.exp(0.5 * self.log_precision), self.residuals
         return [(h * e, h * h), (0.5 * (e * e - 1.0), np.full_like(e, 0.5))]
 
     def full(self, widths: Index) -> Mask:
-        """Return (models, parents) whether a parent's curves take nearly all of their `widths` basis columns."""
+        """Return (models, parents) whether a parent's curves use nearly all of their `widths` basis columns."""
         edf = np.array([np.zeros(widths.shape[1]) if fit.edf is None else fit.edf.max(axis=0) for fit in self.fits])
         return np.asarray((widths > 1) & (edf > FULL * (widths - 1)))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Models with the same number of parents, their designs, and what their starts know.
+    """Models with the same number of parents, their designs, and what is known from their starts.
 
     `first` and `widths` (models, parents) say where the basis columns of a parent begin, and how many there are.
     """
@@ -99,7 +99,7 @@ class Batch:
     def of(
         cls, table: Table, keys: Sequence[Key], starts: Sequence[Fit | None], widths: Index | None = None
     ) -> Batch:
-        """Make the designs of several models; `widths` are the narrow ones if not given."""
+        """Make the designs of several models; `widths` are those of the narrow basis by default."""
         n, m, k = table.shape[0], len(keys), len(keys[0][1])
         widths = np.full((m, k), basis_width(n)) if widths is None else widths
         first = 1 + np.cumsum(widths, axis=1) - widths
@@ -147,7 +147,8 @@ class Batch:
     def curves(self, effort: Effort, closed: tuple[int, int] | None = None) -> Fitted:
         """Fit curves in mean and spread.
 
-        `closed`, if given, is a predictor (0 for the mean, 1 for the spread) and the place of a parent without part in it.
+        `closed`, if given, is a predictor (0 for the mean, 1 for the spread) and the position of a parent that is
+        left out of it.
         """
         problem, strengths = self.problem, self.strengths
         if closed is not None:
@@ -158,19 +159,19 @@ class Batch:
         return self._fit(problem, self.b, strengths, effort)
 
     def natural_curves(self, effort: Effort) -> Fitted:
-        """Fit curves in the natural form, from none."""
+        """Fit curves in the natural form, without a start."""
         ridge = self.problem.ridge.copy()
         ridge[:, 0, 0] = ridge_strength(self.table.shape[0])  # this intercept competes with the location
         problem, strengths = replace(self.problem, ridge=ridge), np.full_like(self.strengths, FIRST_STRENGTH)
         return self._fit(problem, np.zeros_like(self.b), strengths, effort, NATURAL)
 
     def bent(self, lines: Fitted) -> Array:
-        """Return (models, parents) by how many standard deviations residuals, after lines, ask for curves (score test)."""
+        """Return (models, parents) by how many standard deviations lines' residuals ask for curves (score test)."""
         problem = self.problem
         excess, square = np.full(self.widths.shape, -np.inf), problem.Z**2
         for first, second in lines.derivatives():
             u = np.matmul(problem.Z, first[:, :, None])[:, :, 0]
-            # What is seen in rows far off the line is too large a variance, and would hide the curves.
+            # Rows far from the line make the observed variance too large, which would hide the curves.
             v = np.matmul(square, np.stack([first**2, second], axis=2)).min(axis=2)
             for place in range(self.widths.shape[1]):
                 own = _deviations(u, v, problem.roughness[:, place])
@@ -187,7 +188,7 @@ class Batch:
         return Fitted(fits, found.residuals, np.matmul(found.b[:, None, :], problem.Z)[:, 0])
 
     def _gains(self, found: SmoothSolution) -> Array:
-        """Return (2, models, parents) about what every parent contributes to mean and spread."""
+        """Return (2, models, parents) approximately what every parent contributes to mean and spread."""
         out = np.zeros((2, *self.widths.shape))
         for widths in np.unique(self.widths, axis=0):
             own = (self.widths == widths).all(axis=1)
@@ -215,7 +216,7 @@ class Batch:
 
 
 def widened(table: Table, fit: LinearFit) -> LinearFit | None:
-    """Return a model with more basis columns for the parents whose curves take nearly all they have; None if none does."""
+    """Return a model with more basis columns for parents whose curves use nearly all of theirs; None if none does."""
     if not isinstance(fit.basis, SplineBasis) or fit.edf is None:
         return None
     widths, wide = np.array(fit.basis.widths), wide_width(table.shape[0])
@@ -230,9 +231,9 @@ def widened(table: Table, fit: LinearFit) -> LinearFit | None:
 def _take_over(
     start: LinearFit, key: Key, table: Table, layout: tuple[Index, Index], b: Array, strengths: Array
 ) -> None:
-    """Fill in what a model of some of the parents knows: its log precision, and its strengths in location-scale form.
+    """Copy from a model of some of the parents: its log precision and, in location-scale form, its strengths.
 
-    Curves of another basis are not taken over: their columns are not these.
+    Curves of another basis are not copied: their columns are different.
     """
     own = start.theta[start.shape.spread]
     blocks = (
@@ -254,7 +255,7 @@ def _take_over(
 
 
 def fast_waves(table: Table, keys: Sequence[Key], rows: Sequence[Array]) -> Mask:
-    """Return (models, parents) whether scores ask for faster waves of a parent than the narrow basis has.
+    """Return (models, parents) whether scores ask for waves of a parent that are too fast for the narrow basis.
 
     `rows` are, for the mean and for the spread, derivatives (models, n) of the rows' losses.
     """
@@ -268,17 +269,17 @@ def fast_waves(table: Table, keys: Sequence[Key], rows: Sequence[Array]) -> Mask
         at, square = np.nonzero(parents == j), (columns * columns).T
         for first in rows:
             own = first[at[0]]
-            # The variance seen in the rows holds whatever the noise; one that heavy tails exceed would ask every time.
+            # The observed variance is right whatever the noise; with the expected one, heavy tails would always ask.
             ratio = (own @ columns.T) ** 2 / np.maximum(own**2 @ square, 1e-300)
             asked[at] |= (ratio - 1.0).sum(axis=1) > FAST * np.sqrt(2.0 * len(columns))
     return asked
 
 
 def _deviations(u: Array, v: Array, roughness: Array) -> Array:
-    """Return by how many standard deviations the scores u of curves exceed chance, smooth ones weighing most.
+    """Return by how many standard deviations the scores u of curves exceed chance; smooth curves weigh most.
 
-    `sum(u^2 / roughness)` minus its expectation is the slope of the marginal likelihood at infinite strength. The plain sum
-    sees fast waves.
+    `sum(u^2 / roughness)` minus its expectation is the slope of the marginal likelihood at infinite strength. The
+    plain sum sees fast waves.
     """
     v = np.maximum(v, 1e-300)
     weights = np.where(roughness > 0.0, 1.0 / np.maximum(roughness, 1e-300), 0.0)
@@ -293,8 +294,8 @@ def _deviations(u: Array, v: Array, roughness: Array) -> Array:
 def promises(table: Table, first: Array, second: Array, curves: bool) -> Array:
     """Return (models, d) the gain (nats) that the scores of every column's line and curves promise.
 
-    `first` and `second` (2 models, n) hold derivatives of the rows' losses by the mean and by the spread, in turn. Variances
-    of scores are the smaller of what is seen in the rows and what is expected.
+    `first` and `second` (2 models, n) hold derivatives of the rows' losses, first by the mean, then by the spread.
+    Variances of scores are the smaller of the observed and the expected ones.
     """
     models, (n, d) = len(first) // 2, table.shape
     out, square = np.empty((models, d)), first**2
@@ -304,7 +305,7 @@ def promises(table: Table, first: Array, second: Array, curves: bool) -> Array:
     for start in range(0, d, at_once):
         some = range(start, min(d, start + at_once))
         basis, roughness = _stacked(table, some, width)
-        # One product per column, whatever the block: their sums of rows are the same to the last bit.
+        # One product per column, whatever the block, so that sums over rows are the same to the last bit.
         u, squares = np.matmul(first, basis), basis * basis
         v = np.minimum(np.matmul(square, squares), np.matmul(second, squares))
         total = 0.5 * u[:, :, 0] ** 2 / np.maximum(v[:, :, 0], 1e-300)
@@ -316,7 +317,7 @@ def promises(table: Table, first: Array, second: Array, curves: bool) -> Array:
 
 
 def _stacked(table: Table, columns: Sequence[int], width: int) -> tuple[Array, Array]:
-    """Return basis columns (columns, n, width) and their roughness (columns, width), with zeros where there are fewer."""
+    """Return basis columns (columns, n, width) and their roughness (columns, width), padded with zeros."""
     basis, roughness = np.zeros((len(columns), table.shape[0], width)), np.zeros((len(columns), width))
     for place, j in enumerate(columns):
         spline, own = smooth_basis(table, j)

@@ -15,12 +15,12 @@ from heterodag.core.splines import ColumnSpline, SplineBasis, column_spline
 from heterodag.core.table import BLOCK_BYTES, CACHE_BYTES, Table
 from heterodag.scores.fit import LinearFit
 
-#: Basis columns per parent, its line included: a multiple of the cube root of the rows, between these. Fewer than 20
-#: miss the faster waves of the paper's simulation; the penalty keeps the rest smooth.
+#: Basis columns per parent, its line included: a multiple of the cube root of the rows, between these bounds. Fewer
+#: than 20 miss the faster waves of the paper's simulation; the penalty keeps the rest smooth.
 FEWEST_COLUMNS, MOST_COLUMNS, _PER_ROOT = 4, 20, 1.6
-#: Basis columns of one table that are kept take at most this; others are made anew when they are needed.
+#: The basis columns kept for one table take at most this many bytes; others are recomputed when needed.
 KEPT_BYTES = 2**26
-#: Rows that decide on knots and curves, spread evenly over larger tables.
+#: At most this many evenly spaced rows decide on knots and curves.
 _ROWS_FOR_KNOTS = 20_000
 
 
@@ -33,7 +33,7 @@ def spline_of(table: Table, column: int, width: int | None = None) -> ColumnSpli
     """Return the spline basis of one standardised column: call it with values, (rows,) -> (k, rows), line first.
 
     Its `roughness` (k,) holds the relative penalty of every basis column. It has at most `width` columns, by default
-    `basis_width`, and is found once per table.
+    `basis_width`, and is computed once per table.
     """
     n = table.shape[0]
     width = basis_width(n) if width is None else width
@@ -46,7 +46,7 @@ def spline_of(table: Table, column: int, width: int | None = None) -> ColumnSpli
 
 
 def spline_basis(table: Table, parents: Sequence[int], widths: Sequence[int] | None = None) -> SplineBasis:
-    """Return the design of several parents, each with all its basis columns or the first `widths`."""
+    """Return the design of several parents, each with all its basis columns or only the first `widths`."""
     columns = tuple(spline_of(table, j) for j in parents)
     most = [column.width for column in columns]
     return SplineBasis(columns, tuple(most if widths is None else map(min, most, widths)))
@@ -55,7 +55,7 @@ def spline_basis(table: Table, parents: Sequence[int], widths: Sequence[int] | N
 def basis_columns(table: Table, column: int, width: int | None = None) -> Array:
     """Return the spline basis of one standardised column at its own rows, (k, rows).
 
-    It is made once per table while those kept take no more than `KEPT_BYTES`.
+    It is computed once per table as long as those kept take no more than `KEPT_BYTES`.
     """
     key, kept = ("spline columns", column, width), ("spline columns", "bytes")
     if key in table.memo:
@@ -69,7 +69,7 @@ def basis_columns(table: Table, column: int, width: int | None = None) -> Array:
 
 
 def ready_design(table: Table, parents: Sequence[int], widths: Sequence[int]) -> Array | None:
-    """Return the design of `spline_basis` from basis columns that are kept with the table; None if it is large."""
+    """Return the design of `spline_basis`, made from basis columns kept with the table; None if it is large."""
     n = table.shape[0]
     if table.cached is None or n * table.shape[1] * basis_width(n) * 8 > CACHE_BYTES:
         return None
@@ -89,8 +89,8 @@ class SplineDesign:
     ----------
     design : rows `rows` of the full design, for this target alone.
     shape : layout of its coefficients.
-    basis : of the design.
-    rows : where its rows sit in the full design.
+    basis : the basis of the design.
+    rows : the positions of its rows in the full design.
     curves : per parent with curves, its position and its design rows (curves only).
     """
 
@@ -129,7 +129,7 @@ class SplineDesign:
 def curve_penalties(fit: LinearFit) -> Array:
     """Return the smoothness penalty of every coefficient of a model, on the scale of sums over rows.
 
-    Strength times roughness for curves; 0 for lines, intercepts and the location.
+    It is strength times roughness for curves, and 0 for lines, intercepts and the location.
     """
     out = np.zeros(len(fit.theta))
     if isinstance(fit.basis, SplineBasis) and fit.strengths is not None:

@@ -1,4 +1,4 @@
-"""Simulated tables: graphs by name (`graphs`), the paper's data (`tables`), mean, spread and noise by name (`worlds`)."""
+"""Simulated tables: graphs by name (`graphs`), the paper's data (`tables`), other worlds by name (`worlds`)."""
 
 from heterodag.simulation.graphs import GRAPHS
 from heterodag.simulation.tables import (

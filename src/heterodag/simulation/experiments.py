@@ -1,7 +1,8 @@
 """Experiments in simulated tables: some variables are set, or shifted, in some rows.
 
-The mechanisms are scaled by a sample without experiments: a second table of the same noise in which nothing was done. So
-an experiment changes what it acts on and what follows from that, and nothing else, as in `HeteroscedasticSCM.sample_do`.
+The mechanisms are scaled by a sample without experiments: a second table with the same noise in which nothing was
+done. So an experiment changes its targets and their descendants, and nothing else, as in
+`HeteroscedasticSCM.sample_do`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is done to which cells of a table, whose first rows are those in which nothing is done.
+    """What is done to which cells of a table; in its first rows, nothing is done.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Plan:
     shift: float | None = None
 
     def act(self, x: FloatArray, column: int, mean: FloatArray, scale: FloatArray) -> FloatArray:
-        """Return a column after the experiments; its mean and scale, (rows, d), are changed in place where it was set."""
+        """Return a column after the experiments; where it was set, `mean` and `scale` (rows, d) change in place."""
         if self.fixed is None or self.drawn is None:
             return x
         usual, sd, rows = float(x[self.plain].mean()), float(x[self.plain].std()), self.fixed[:, column]
@@ -54,7 +55,7 @@ NOTHING = Plan()
 
 
 def read_plan(interventions: Any, shift: float | None, shape: tuple[int, int], rng: Generator) -> Plan:
-    """Return the plan for two tables of that shape, the first without experiments; for one if there are none."""
+    """Return the plan for two tables of that shape, the first without experiments; for one if nothing is done."""
     amount = None if shift is None else check_number("shift", shift)
     if interventions is None:
         if shift is not None:

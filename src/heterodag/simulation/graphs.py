@@ -1,7 +1,7 @@
 """Random DAGs by name: plain functions from (d, degree, generator) to a matrix whose edges lead to later columns.
 
-The paper's two kinds, ER and SF, and kinds in which other benchmarks of causal discovery differ: small worlds, two sides,
-hubs, chains, and graphs with half of all edges.
+The paper's two kinds, ER and SF, and kinds from other benchmarks of causal discovery: small worlds, two sides, hubs,
+chains, and graphs with half of all edges.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REWIRED = 0.2
 
 
 def random_graph(d: int, graph: str, degree: int, rng: Generator) -> Adjacency:
-    """Return a random DAG of a kind by name, its columns in random order."""
+    """Return a random DAG of the named kind, with its columns in random order."""
     check_choice("graph", graph, GRAPHS)
     forward = _KINDS[graph][0](d, _check_degree(d, graph, degree), rng)
     place = rng.permutation(d)
@@ -40,7 +40,7 @@ def _check_degree(d: int, graph: str, degree: int) -> int:
 
 
 def erdos_renyi(d: int, degree: int, rng: Generator) -> Adjacency:
-    """Draw `degree * d` edges, all sets of that many forward pairs being equally likely."""
+    """Draw `degree * d` edges; all sets of that many forward pairs are equally likely."""
     # Pair number p = first[effect] + cause with cause < effect: no list of all pairs is needed.
     first = np.cumsum(np.arange(d)) - np.arange(d)
     pairs = rng.choice(d * (d - 1) // 2, size=degree * d, replace=False)
@@ -51,7 +51,7 @@ def erdos_renyi(d: int, degree: int, rng: Generator) -> Adjacency:
 
 
 def scale_free(d: int, degree: int, rng: Generator) -> Adjacency:
-    """Let every new variable have `degree` causes among the earlier ones, those with many links more often."""
+    """Give every new variable `degree` causes among the earlier ones; those with many links are chosen more often."""
     adjacency = np.zeros((d, d), dtype=np.int8)
     adjacency[0, 1 : degree + 1] = 1
     links = adjacency.sum(axis=0, dtype=np.float64) + adjacency.sum(axis=1)
@@ -65,7 +65,7 @@ def scale_free(d: int, degree: int, rng: Generator) -> Adjacency:
 
 
 def small_world(d: int, degree: int, rng: Generator) -> Adjacency:
-    """Join every variable to the `degree` next ones on a ring, lead a fifth of the links elsewhere, and forget the ring."""
+    """Link every variable to the next `degree` ones on a ring, rewire a fifth of the links, and order at random."""
     linked = np.zeros((d, d), dtype=bool)
     for step in range(1, degree + 1):
         for start in range(d):
@@ -88,7 +88,7 @@ def bipartite(d: int, degree: int, rng: Generator) -> Adjacency:
 
 
 def hubs(d: int, degree: int, rng: Generator) -> Adjacency:
-    """Join `degree` variables, at random places of the order, to all others."""
+    """Link `degree` variables, at random places in the order, to all others."""
     chosen = rng.choice(d, size=degree, replace=False)
     linked = np.zeros((d, d), dtype=np.int8)
     linked[chosen, :] = linked[:, chosen] = 1
@@ -101,7 +101,7 @@ def chain(d: int, degree: int, rng: Generator) -> Adjacency:
 
 
 def dense(d: int, degree: int, rng: Generator) -> Adjacency:
-    """Draw half of all forward pairs; the degree plays no part."""
+    """Draw half of all forward pairs; the degree is ignored."""
     causes, effects = np.triu_indices(d, 1)
     chosen = rng.choice(len(causes), size=(len(causes) + 1) // 2, replace=False)
     adjacency = np.zeros((d, d), dtype=np.int8)
@@ -109,7 +109,7 @@ def dense(d: int, degree: int, rng: Generator) -> Adjacency:
     return adjacency
 
 
-#: Kind of graph -> how it is drawn, and the least and the largest degree with d columns.
+#: Kind of graph -> how it is drawn, and the smallest and largest degree for d columns.
 _KINDS: dict[str, tuple[Callable[[int, int, Generator], Adjacency], Callable[[int], tuple[int, int]]]] = {
     "ER": (erdos_renyi, lambda d: (0, (d - 1) // 2)),
     "SF": (scale_free, lambda d: (1, d - 1)),

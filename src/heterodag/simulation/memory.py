@@ -1,4 +1,4 @@
-"""How much memory is free: asked before something large is made, so that it can be refused in one sentence."""
+"""How much memory is free: checked before something large is made, so that it can be refused with a clear message."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def available_memory() -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
-    try:  # all memory where nothing better is known: what does not fit there does not fit at all
+    try:  # else the total memory: what does not fit there does not fit at all
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
 
 
 def in_words(size: float) -> str:
-    """Return a number of bytes as a person would say it: "30 GB", "1.2 GB", "45 MB"."""
+    """Return a number of bytes in words: "30 GB", "1.2 GB", "45 MB"."""
     if size >= 1e9:
         return f"{size / 1e9:.0f} GB" if size >= 1e10 else f"{size / 1e9:.1f} GB"
     return f"{max(size, 1e6) / 1e6:.0f} MB"

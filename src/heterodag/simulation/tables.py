@@ -36,11 +36,11 @@ MECHANISMS = ("linear", "nonlinear")
 VERSIONS = ("text", "code")
 SLOPES = (0.2, 0.5)
 BOUND = 4.0
-#: Bytes per cell of the graph while one is drawn: before and after the columns are mixed, and which cells are edges.
+#: Bytes per cell while a graph is drawn: before and after its columns are shuffled, and a mask of its edges.
 _PER_PAIR = 3
-#: Numbers per cell of the table: values, noise, mean, scale, and as many on the way.
+#: Numbers per cell of the table: values, noise, mean, scale, and as many temporaries.
 _PER_CELL = 8
-# A sum whose range is below this share of its size is constant up to rounding: do not scale that up.
+# A sum whose range is below this share of its size is constant up to rounding: it must not be scaled up.
 CONSTANT = 1e-12
 
 # The paper's five functions of a parent x and a slope a, the linear one first; `_inputs` says what x is.
@@ -76,7 +76,7 @@ class SimulatedData:
     seed : int or None
         `random_state` if it was a whole number.
     interventions : ndarray of shape (n, d), bool, or None
-        The cells that were set or shifted; what was set has its value as `mean` and a `scale` of 0.
+        The cells that were set or shifted; a cell that was set has its value as `mean` and a `scale` of 0.
 
     Examples
     --------
@@ -149,28 +149,28 @@ def simulate(
     graph : {"ER", "SF", "small-world", "bipartite", "hubs", "chain", "dense"}, default="ER"
         Erdos-Renyi, scale-free (the paper's two), or another kind; see `simulate_graph`.
     degree : int, default=1
-        Edges per variable, about: the k of ER-k and SF-k.
+        Approximate number of edges per variable: the k of ER-k and SF-k.
     mechanism : {"linear", "nonlinear", "none", "straight", "curved"}, default="linear"
-        The first two are the paper's: how the natural parameters depend on the parents. The others say how the mean
-        does, with a spread of its own.
+        The first two are the paper's: parents act on the natural parameters. The others say how the mean depends on
+        the parents; the spread is chosen separately.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
         Source of randomness; None draws a fresh seed. The global NumPy state is never used.
     spread : {"constant", "straight", "curved"}, optional
         How the logarithm of the standard deviation depends on the parents; "constant" by default. Only with the
-        mechanisms "none", "straight" and "curved": the paper's have a spread already.
+        mechanisms "none", "straight" and "curved": the paper's mechanisms determine the spread.
     noise : {"normal", "exponential", "laplace", "t", "uniform", "bimodal", "gumbel", "mixed"}, default="normal"
-        Distribution of the noise, with mean 0 and variance 1; "t" has five degrees of freedom, and "mixed" draws one of
-        the others, the normal one excepted, for every variable.
+        Distribution of the noise, with mean 0 and variance 1; "t" has five degrees of freedom, and "mixed" draws one
+        of the others, except the normal one, for every variable.
     adjacency : array-like of shape (d, d), optional
-        A DAG of your own, used as it is in place of a random one; `graph` and `degree` are then not used.
+        Your own DAG, used instead of a random one; `graph` and `degree` are then ignored.
     version : {"text", "code"}, default="text"
-        Whether the mechanisms follow the paper's text or what the authors' published code does; see Notes.
+        Whether the mechanisms follow the paper's text or the authors' published code; see Notes.
     interventions : int, mapping or array, optional
-        Experiments: rows per variable, at the end of the table, each variable in turn (50); rows of some variables
-        ({"x0": 50}); or (n, d) values True and False. A variable that is set gets normal numbers with the mean and the
-        standard deviation that it has without experiments, whatever its causes.
+        Experiments: a number of rows per variable (50), at the end of the table, each variable in turn; numbers of
+        rows for some variables ({"x0": 50}); or an (n, d) array of True and False. A variable that is set gets normal
+        numbers with the mean and the standard deviation that it has without experiments, whatever its causes.
     shift : float, optional
-        The variables named by `interventions` are not set but shifted, by this many of their standard deviations.
+        Shift the variables named by `interventions` by this many standard deviations, instead of setting them.
 
     Returns
     -------
@@ -195,18 +195,18 @@ def simulate(
     out: the scaling cancels them. Its logarithm crashes on roots; here roots need no function. A sum that is
     constant over the sample becomes 0.
 
-    Experiments: mechanisms are scaled by a table of the same noise in which nothing was done, so rows without any effect
-    of an experiment are those of the same seed without `interventions`. Sums beyond the range they have there are held at
-    its ends (the paper's mechanisms), and so is the distance from the smallest parent in the logarithm.
+    Experiments: mechanisms are scaled by a table with the same noise in which nothing was done, so rows that no
+    experiment affects are those of the same seed without `interventions`. In the paper's mechanisms, sums beyond the
+    range they have there are clipped to it, and so is the distance from the smallest parent in the logarithm.
 
-    Worlds by name: every parent, standardised, adds to the mean an effect of standard deviation 0.7 to 1.3 and to the
-    log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none), divided by the root of the number of parents; beyond
-    3 standard deviations of the parent the spread moves no further. Curves are two sines, a sigmoid, a bump times a line,
-    or two straight pieces. Where the spread is average, the noise has a standard deviation between 0.6 and 1.2.
+    Worlds by name: every parent, standardised, adds to the mean an effect of standard deviation 0.7 to 1.3, and to
+    the log spread one of 0.3 to 0.6 (0.6 to 1 if the mean has none) divided by the root of the number of parents.
+    Beyond 3 standard deviations of the parent the spread moves no further. Curves are two sines, a sigmoid, a bump
+    times a line, or two straight pieces. At an average spread, the noise has a standard deviation of 0.6 to 1.2.
 
-    The graph, the mechanisms and the noise have streams of their own: with the same seed, another `n` keeps
+    The graph, the mechanisms and the noise have their own random streams: with the same seed, another `n` keeps
     the graph, the slopes and the functions, and a larger `n` keeps the noise of the first rows (`X` itself
-    changes, as the scaling is over the sample).
+    changes, because it is scaled over the sample).
 
     Examples
     --------
@@ -252,7 +252,7 @@ def simulate(
 
 
 def _check_kind(mechanism: str, spread: str | None, version: str) -> tuple[str, str]:
-    """Return what the generator of the mechanism wants to know: its version, or its spread."""
+    """Return the mechanism, and its spread (worlds by name) or version (the paper's), after checking them."""
     check_choice("mechanism", mechanism, (*MECHANISMS, *MEANS))
     check_choice("version", version, VERSIONS)
     if mechanism in MEANS:
@@ -266,24 +266,24 @@ def _check_kind(mechanism: str, spread: str | None, version: str) -> tuple[str, 
 
 
 def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: Seed = 0) -> Adjacency:
-    """Draw a random DAG; the same one that `simulate` draws from the same seed.
+    """Draw a random DAG: the one that `simulate` draws from the same seed.
 
     Parameters
     ----------
     d : int
         Number of columns, at least 1.
     graph : {"ER", "SF", "small-world", "bipartite", "hubs", "chain", "dense"}, default="ER"
-        - "ER": `degree * d` edges, all sets of that many forward pairs being equally likely.
-        - "SF": Barabasi-Albert preferential attachment, every new node with `degree` parents among the earlier ones.
-        - "small-world": after Watts and Strogatz, every node is linked to the `degree` next ones on a ring, and a fifth
-          of the links lead to a random node instead; links point forwards in a random order.
+        - "ER": `degree * d` edges; all sets of that many forward pairs are equally likely.
+        - "SF": Barabasi-Albert preferential attachment; every new node has `degree` parents among the earlier ones.
+        - "small-world": after Watts and Strogatz, every node is linked to the next `degree` ones on a ring, and a
+          fifth of the links lead to a random node instead; links point forwards in a random order.
         - "bipartite": `degree * d` edges from one half of the nodes to the other.
-        - "hubs": `degree` nodes, at random places of the order, are linked to all others.
+        - "hubs": `degree` nodes, at random places in the order, are linked to all others.
         - "chain": every node is caused by the `degree` ones before it.
-        - "dense": half of all pairs are linked; `degree` plays no part.
+        - "dense": half of all pairs are linked; `degree` is ignored.
     degree : int, default=1
-        Edges per variable, about. From 1 ("ER": 0) to (d - 1) // 2 for "ER" and "small-world", to about d / 4 for
-        "bipartite", and to d - 1 for the others.
+        Approximate number of edges per variable. From 1 ("ER": 0) to (d - 1) // 2 for "ER" and "small-world", to
+        about d / 4 for "bipartite", and to d - 1 for the others.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
         Source of randomness; None draws a fresh seed.
 
@@ -313,7 +313,7 @@ def simulate_graph(d: int, graph: str = "ER", degree: int = 1, random_state: See
 
 
 def _check_size(n: int, d: int) -> None:
-    """Refuse what cannot be held in memory, before anything large is made."""
+    """Refuse a table that does not fit in memory, before anything large is made."""
     graph, table, free = _PER_PAIR * d * d, 8 * _PER_CELL * n * d, available_memory()
     if free is None or graph + table <= free:
         return
@@ -332,7 +332,7 @@ def _streams(random_state: Seed) -> list[Generator]:
     if isinstance(random_state, np.random.RandomState):
         seed = SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
     elif isinstance(random_state, SeedSequence):
-        # A copy: spawning from the caller's own would make its second use differ from its first.
+        # A copy: spawning from the caller's own sequence would make its second use differ from its first.
         seed = SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
     else:
         seed = SeedSequence(None if random_state is None else check_integer("random_state", random_state, low=0))
@@ -349,7 +349,7 @@ def _given_graph(adjacency: Any, d: int) -> Adjacency:
 def _observations(
     adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator, plan: Plan = NOTHING
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Go through the columns in causal order; return X, mean and scale."""
+    """Generate the columns in causal order; return X, mean and scale."""
     mechanism, version = kind
     causes, effects = np.nonzero(adjacency)
     slopes, functions = _draw_mechanisms(mechanism, len(causes) if version == "text" else len(order), rng)
@@ -377,7 +377,7 @@ def _draw_mechanisms(mechanism: str, count: int, rng: Generator) -> tuple[FloatA
 
 
 def _inputs(parents: FloatArray, version: str, plain: slice = NOTHING.plain) -> tuple[FloatArray, ...]:
-    """Return, for each of `FUNCTIONS`, the table of parents (columns) that it is applied to; plain rows scale them."""
+    """Return, for each of `FUNCTIONS`, the table of parents (columns) it applies to, scaled by the plain rows."""
     usual = parents[plain]
     own = _standardised(parents, usual.mean(axis=0), usual.std(axis=0))
     if version == "text":

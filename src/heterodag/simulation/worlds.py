@@ -1,7 +1,8 @@
 """Worlds beyond the paper's: `X_i = mu_i(X_pa) + sigma_i(X_pa) * E_i` with mean, spread and noise chosen by name.
 
 The curves are deliberately not those of any model in this package: two sines, a sigmoid, a bump times a line, and two
-straight pieces. None is a spline with few knots, a polynomial or a natural parameter, so no method has the exact class.
+straight pieces. None is a spline with few knots, a polynomial or a natural parameter, so no method has exactly the
+right model class.
 """
 
 from __future__ import annotations
@@ -18,24 +19,25 @@ from heterodag.simulation.experiments import NOTHING, Plan
 
 FloatArray = NDArray[np.float64]
 
-#: How the mean depends on the parents, beside the paper's two mechanisms.
+#: How the mean can depend on the parents, besides the paper's two mechanisms.
 MEANS = ("none", "straight", "curved")
-#: How the logarithm of the standard deviation does.
+#: How the logarithm of the standard deviation can depend on the parents.
 SPREADS = ("constant", "straight", "curved")
-#: Standard deviations of the mean's part that one parent makes, and of the log spread's part that all make together.
+#: Standard deviations of one parent's effect on the mean, of all parents' effect on the log spread, and of the latter
+#: if the mean has none.
 _ON_MEAN, _ON_SPREAD, _ON_SPREAD_ALONE = (0.7, 1.3), (0.3, 0.6), (0.6, 1.0)
 #: Standard deviation of the noise where the spread is average.
 _NOISE_SCALE = (0.6, 1.2)
-#: Parents move the log spread no further than at this many standard deviations: an exponential knows no bounds.
+#: Beyond this many standard deviations parents move the log spread no further: an exponential has no bounds.
 _REACH = 3.0
-_MODE = 0.9  # of the bimodal noise; the two parts have the variance that makes the whole 1
+_MODE = 0.9  # of the bimodal noise; the variance of its two parts makes the total variance 1
 
 
 def draw_noise(name: str, shape: tuple[int, int], rng: Generator, choice: Generator) -> FloatArray:
     """Return noise of mean 0 and variance 1, one column per variable.
 
-    All kinds are increasing functions of the same normal numbers, so tables that differ in the noise alone can be
-    compared. "mixed" draws a kind for every column from `choice`, the normal one excepted.
+    All kinds are increasing functions of the same normal numbers, so tables that differ only in the noise can be
+    compared. "mixed" draws a kind, except the normal one, for every column from `choice`.
     """
     normal = rng.standard_normal(shape)
     if name == "normal":
@@ -62,7 +64,7 @@ def _student(z: FloatArray) -> FloatArray:
     return np.asarray(t.ppf(ndtr(z), 5) / np.sqrt(5.0 / 3.0))
 
 
-#: From standard normal numbers to others of mean 0 and variance 1.
+#: From standard normal numbers to numbers of another distribution with mean 0 and variance 1.
 _QUANTILES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "exponential": lambda z: -np.log(ndtr(-z)) - 1.0,
     "laplace": _laplace,
@@ -97,7 +99,7 @@ CURVES = (_sines, _sigmoid, _bump, _pieces)
 
 
 def _effect(kind: str, z: FloatArray, rng: Generator, plain: slice) -> FloatArray:
-    """Return what one standardised parent does, with mean 0 and variance 1 in the plain rows, and a random sign."""
+    """Return the effect of one standardised parent: mean 0 and variance 1 in the plain rows, with a random sign."""
     sign, curve = rng.choice([-1.0, 1.0]), CURVES[int(rng.integers(len(CURVES)))]
     return np.asarray(sign * _standardised(curve(z, rng) if kind == "curved" else z, plain))
 
@@ -110,7 +112,7 @@ def _standardised(x: FloatArray, plain: slice) -> FloatArray:
 def world(
     adjacency: Adjacency, order: Order, noise: FloatArray, kind: tuple[str, str], rng: Generator, plan: Plan = NOTHING
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Go through the columns in causal order; return X, mean and scale. `kind` names the mean and the spread."""
+    """Generate the columns in causal order; return X, mean and scale. `kind` names the mean and the spread."""
     on_mean, on_spread = kind
     strength = _ON_SPREAD_ALONE if on_mean == "none" else _ON_SPREAD
     X, mean, scale = (np.zeros_like(noise) for _ in range(3))

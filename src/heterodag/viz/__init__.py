@@ -1,4 +1,4 @@
-"""Figures of a fitted model, with matplotlib's object interface: nothing is shown, no backend is switched."""
+"""Figures of a fitted model, with matplotlib's object interface: no window opens, and the backend stays the same."""
 
 from heterodag.viz.frequencies import plot_frequencies
 from heterodag.viz.plots import plot_graph, plot_qq, plot_scores

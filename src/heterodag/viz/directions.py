@@ -1,4 +1,4 @@
-"""How sure the directions of the edges are, in words: for figures, the report and the command line."""
+"""Say in words how sure the directions of the edges are, for figures, the report and the command line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Directions:
         return "" if self.nats is None else describe_nats(float(self.nats[edge]))
 
 
-#: For graphs of which nothing is known about the directions.
+#: For graphs whose directions have no known evidence.
 UNKNOWN = Directions()
 
 

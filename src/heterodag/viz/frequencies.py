@@ -1,4 +1,4 @@
-"""A picture of how often edges came back: the consensus graph with a share on every arrow."""
+"""Draw how often edges came back: the consensus graph with a share on every arrow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAPER = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"
 
 
 def plot_frequencies(adjacency: Any, frequencies: Any, names: Sequence[str], ax: Axes | None = None) -> Axes:
-    """Draw a DAG in layers, causes on top, each edge as dark as it is frequent and with its share in per cent.
+    """Draw a DAG in layers, causes on top; frequent edges are darker, and every edge shows its share in per cent.
 
     Parameters
     ----------

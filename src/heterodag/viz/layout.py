@@ -1,4 +1,4 @@
-"""Where to draw the nodes and edges of a DAG: layers by longest path, few crossings, short edges.
+"""Compute where to draw the nodes and edges of a DAG: layers by longest path, few crossings, short edges.
 
 The method of Sugiyama, Tagawa and Toda (1981): long edges get a bend in every layer they pass, layers are
 reordered by barycentres, then every layer is moved as close as possible to its neighbours without overlaps
@@ -24,7 +24,7 @@ _BEND_SIZE = 0.3
 
 @dataclass(frozen=True)
 class GraphLayout:
-    """Coordinates of a drawing, orientation left open.
+    """Coordinates of a drawing, in either orientation.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class GraphLayout:
     across : ndarray of shape (d,)
         The coordinate within the layer, in the unit of the sizes given.
     routes : dict of (int, int) to ndarray of shape (k, 2)
-        For every edge the points (rank, across) it passes, its two ends included.
+        For every edge, the points (rank, across) it passes, including its two ends.
     n_ranks : int
-        Number of layers, the rows of isolated nodes included.
+        Number of layers, including the rows of isolated nodes.
     span : tuple of float
         The smallest and largest coordinate within the layers, of node centres and routes alike.
     """
@@ -60,7 +60,7 @@ def layered_layout(adjacency: Any, sizes: Any = None, row_length: int = 10) -> G
     adjacency : array-like of shape (d, d)
         A DAG.
     sizes : array-like of shape (d,), optional
-        The room each node needs within its layer, gap included; 1 by default.
+        The room each node needs within its layer, including the gap; 1 by default.
     row_length : int, default=10
         Nodes without any edge come last, in rows of this length.
 
@@ -149,7 +149,7 @@ def _with_bends(
     chains: dict[tuple[int, int], list[int]],
     room: NDArray[np.float64],
 ) -> tuple[list[list[int]], NDArray[np.float64]]:
-    """Return the layers with the bends in them, isolated nodes left out, and the room of nodes and bends."""
+    """Return the layers with bends and without isolated nodes, and the room that nodes and bends need."""
     joined = np.flatnonzero(~alone)
     layers: list[list[int]] = [[] for _ in range(int(rank[joined].max(initial=-1)) + 1)]
     for node in joined.tolist():
@@ -206,7 +206,7 @@ def crossings(layers: list[list[int]], below: list[list[int]]) -> int:
     layers : list of list of int
         The nodes of every layer, in their order.
     below : list of list of int
-        For every node its neighbours in the next layer.
+        For every node, its neighbours in the next layer.
     """
     total = 0
     for upper, lower in pairwise(layers):
@@ -220,7 +220,7 @@ def crossings(layers: list[list[int]], below: list[list[int]]) -> int:
 def _coordinates(
     layers: list[list[int]], neighbours: tuple[list[list[int]], list[list[int]]], room: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Move every layer as a whole to the middle, then each towards its neighbours, down and up in turn."""
+    """Centre every layer, then move each towards its neighbours, going down and up in turn."""
     across = np.zeros(len(room))
     offsets = [_offsets(room[layer]) for layer in layers]
     for layer, offset in zip(layers, offsets, strict=True):
@@ -246,7 +246,7 @@ def _pull(
     offset: NDArray[np.float64],
     across: NDArray[np.float64],
 ) -> None:
-    """Move one layer to the least-squares best places near its neighbours that keep order and distances."""
+    """Move one layer as close to its neighbours as order and distances allow, in least squares."""
     from scipy.optimize import isotonic_regression
 
     if not layer:

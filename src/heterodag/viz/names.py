@@ -1,7 +1,7 @@
-"""Names of columns as people see them: cut in the middle, safe to print, measured, and kept from turning their line round.
+"""Prepare column names for display: shorten, make printable, measure, and isolate right-to-left names.
 
-A name can hold anything: Arabic, emoji, control characters, a thousand letters. These functions are all that the figures
-and the report do about it.
+A name can hold anything: Arabic, emoji, control characters, a thousand letters. Figures and report handle all of this
+with these functions.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-# Controls, marks that turn the direction of a line, and halves of surrogate pairs: they print as nothing or do harm.
+# Control characters, marks that change the direction of a line, and halves of surrogate pairs: invisible or harmful.
 _UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\ud800-\udfff]")
 _ISOLATES = re.compile("[\u2066-\u2069]")
 # Marks that join or change the character before them: a name is never cut in front of one.
 _JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
-# Widths in units of the font size, those of DejaVu Sans: wider than the fonts of most systems, so that boxes always suffice.
+# Widths in units of the font size, those of DejaVu Sans, which is wider than most system fonts, so that boxes are
+# large enough.
 _NARROW, _WIDE = re.compile(r"[ijlI.,:;'|!()\[\]ftr \-/]"), re.compile(r"[mwMW@%—…→]")
 
 
@@ -25,15 +26,15 @@ def visible(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text of many lines with a visible sign for what would not print; marks of `isolated` stay."""
+    """Return a text of several lines with a visible sign for what would not print; the marks of `isolated` stay."""
     return _UNSEEN.sub("\ufffd", text)
 
 
 def shorten(name: str, longest: int = 18) -> str:
-    """Return the name, its middle cut out if it is longer than `longest` columns.
+    """Return the name, without its middle if it is longer than `longest` columns.
 
-    A Chinese character or an emoji takes two columns, an accent none. Beginnings and ends tell similar names apart, so both
-    are kept.
+    A Chinese character or an emoji takes two columns, an accent none. The beginning and the end are kept because they
+    tell similar names apart.
     """
     columns = [_columns(character) for character in name]
     if sum(columns) <= longest:
@@ -64,7 +65,7 @@ def _columns(character: str) -> int:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how many pixels a text takes in a sans-serif font of this size, rather too many than too few."""
+    """Return roughly how many pixels a text takes in a sans-serif font of this size, rather too many than too few."""
     return size * sum(_width(character) for character in text)
 
 
@@ -96,7 +97,7 @@ def isolated(text: str, names: Iterable[str], before: str = "\u2068", after: str
     text : str
         A sentence or label.
     names : iterable of str
-        Names that may stand in it.
+        Names that may appear in it.
     before, after : str
         The marks; by default those of Unicode (first strong isolate).
     """

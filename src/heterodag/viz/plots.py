@@ -71,7 +71,7 @@ def draw_dag(
     row_height: float = 0.9,
     directions: Directions = UNKNOWN,
 ) -> tuple[Axes, GraphLayout]:
-    """Draw a DAG in layers, causes on top, each edge as firm as its strength from 0 to 1 says; open ones headless."""
+    """Draw a DAG in layers, causes on top; stronger edges (0 to 1) are darker, and open edges have no arrowhead."""
     layout = layered_layout(adjacency, [0.35 + 0.11 * min(len(label), 16) for label in labels])
     ax = _axes((min(3 + layout.extent, 16), min(1.5 + row_height * layout.n_ranks, 16))) if ax is None else ax
     for edge, route in layout.routes.items():
@@ -104,13 +104,13 @@ def _draw_arrow(ax: Axes, route: Any, strength: float, is_open: bool) -> None:
 
     ends = np.array(route, dtype=np.float64)
     ends[[0, -1], 0] += [0.16, -0.17]
-    # Ranks grow downwards on the page, the ordinate upwards.
+    # Ranks grow downwards on the page, the y axis upwards.
     curve = bezier(ends)[:, :, ::-1] * [1, -1]
     vertices = np.concatenate([curve[0, :1], curve[:, 1:].reshape(-1, 2)])
     codes = [Path.MOVETO] + [Path.CURVE4] * (len(vertices) - 1)
     style = "-" if is_open else "-|>"
     arrow = FancyArrowPatch(path=Path(vertices, codes), arrowstyle=style, mutation_scale=11, color=_EDGE)
-    if is_open:  # dashed as well: where it meets the arrows of other causes, a missing head does not show
+    if is_open:  # dashed as well: where it meets the arrows of other causes, a missing head is not noticed
         arrow.set_linestyle((0, (4, 2)))
     arrow.set_linewidth(0.8 + 1.6 * strength)
     arrow.set_alpha(0.35 + 0.6 * strength)
@@ -125,7 +125,7 @@ def _draw_node(ax: Axes, x: float, y: float, label: str) -> None:
 
 
 def plot_scores(model: Any, ax: Axes | None = None) -> Axes:
-    """Plot how far every remaining variable was behind the one chosen, round by round.
+    """Plot how far every remaining variable was behind the chosen one, round by round.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def plot_scores(model: Any, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A round in which the next point is near the top was a close call.
+        The drawing. A round in which the next point is near the top was a close call.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def plot_qq(model: Any, X: Any, max_panels: int = MAX_PANELS) -> Figure:
     X : array-like or DataFrame of shape (n, d)
         The table it was fitted on.
     max_panels : int, default=40
-        The variables earliest in the order are drawn, up to this many.
+        At most this many variables are drawn, the earliest in the order.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Numbers behind the figures and the report: rounds of the ordering, strength of edges, normal quantiles."""
+"""Compute the numbers behind figures and report: rounds of the ordering, strength of edges, normal quantiles."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Round:
     Attributes
     ----------
     placed : tuple of int
-        The columns placed, the best score first.
+        The columns placed, best score first.
     score : float
         The best score.
     runner_up : int or None
         The best column that was not placed; None in the last round.
     margin : float
-        How far the runner-up is behind the best score; NaN without one.
+        How far the runner-up is behind the best score; NaN if there is none.
     """
 
     placed: tuple[int, ...]
@@ -35,7 +35,7 @@ class Round:
 
 
 def rounds(scores: Any) -> list[Round]:
-    """Return what happened in every round, read off the scores alone.
+    """Return what happened in every round, from the scores alone.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def closeness(scores: Any, tolerance: float) -> FloatArray:
 
 
 def edge_strength(pvalue: float) -> float:
-    """Return how firmly an edge is drawn: from 0 at p = 0.01 to 1 at p = 1e-16; 0.6 without a test."""
+    """Return how strongly an edge is drawn: from 0 at p = 0.01 to 1 at p = 1e-16; 0.6 without a test."""
     if math.isnan(pvalue):
         return 0.6
     return float(np.clip((-math.log10(max(pvalue, 1e-300)) - 2) / 14, 0.0, 1.0))
 
 
 def normal_quantiles(values: Any, points: int = 150) -> tuple[FloatArray, FloatArray]:
-    """Return normal and observed quantiles for a Q-Q plot, thinned to at most `points`, both ends kept.
+    """Return normal and observed quantiles for a Q-Q plot, thinned to at most `points` with both ends kept.
 
     Parameters
     ----------

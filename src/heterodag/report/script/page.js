@@ -1,11 +1,11 @@
-// What all parts share: the data, the page, and who is hidden by the slider.
+// What all parts share: the data, the page, and which edges the slider hides.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const root = document.documentElement;
 root.classList.add("live");
 
-// The page names no address, not even that of a namespace: an SVG element of its own tells it.
+// The page contains no address, not even that of a namespace, so the namespace is read from an SVG element.
 const holder = document.createElement("div");
 holder.innerHTML = "<svg></svg>";
 const SVG = holder.firstChild.namespaceURI;

@@ -8,7 +8,7 @@ function notes(number, outside, drawn) {
   const picture = data.pictures[number], said = [];
   if (picture.mean) {
     const others = picture.others ? `, ${picture.others === 1 ? "the other cause at its median" : `the other ${picture.others} causes at their medians`}` : "";
-    said.push(`Line: the fitted mean. Band: the central 90 % of the effect${others}.`);
+    said.push(`Line: the fitted mean. Band: the central ${data.level} of the effect${others}.`);
   }
   said.push(`${count(drawn, "row")} drawn${outside ? `; ${outside} of them ${outside === 1 ? "lies" : "lie"} outside the picture` : ""}.`);
   return said.map((text) => make("p", { class: "note" }, [text]));

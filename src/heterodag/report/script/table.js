@@ -25,7 +25,7 @@ if (table) {
     head.append(button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      const first = isNumber && head.textContent !== "p-value" ? -1 : 1; // of numbers, the largest first
+      const first = isNumber && head.textContent !== "p-value" ? -1 : 1; // numbers start with the largest
       sort(column, now === "ascending" ? -1 : now === "descending" ? 1 : first);
     });
     head.setAttribute("aria-sort", "none");

@@ -17,7 +17,7 @@ function describe(nats) {
 function setThreshold() {
   const at = Number(slider.value) / 1000, limit = least * (most / least) ** at;
   hidden.clear();
-  // At either end rounding must not decide: all edges at the one, the strongest at the other.
+  // At either end rounding must not decide: the lower end shows all edges, the upper end the strongest.
   if (at > 0) data.nats.forEach((nats, number) => { if (nats !== null && nats < limit - 0.06) hidden.add(number); });
   for (const element of all(".edge[data-edge], .matrix .open[data-edge]")) element.toggleAttribute("hidden", hidden.has(Number(element.dataset.edge)));
   for (const { path, squares, numbers } of cells) {

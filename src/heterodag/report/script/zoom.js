@@ -1,6 +1,6 @@
 // Zoom and pan: buttons, keys, wheel (with Ctrl, or when the graph has the focus), drag and pinch.
 const canvas = document.querySelector(".canvas");
-let dragged = false; // the click that ends a drag is none
+let dragged = false; // the click that ends a drag does not count
 
 if (canvas) {
   const [, , width, height] = graph.getAttribute("viewBox").split(" ").map(Number);
@@ -16,7 +16,7 @@ if (canvas) {
     graph.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
     canvas.classList.toggle("near", view.w < whole().w * 0.99);
   };
-  // The view that holds the whole graph, as wide and high as the canvas asks for, never larger than life.
+  // The view that holds the whole graph in the proportions of the canvas, never enlarged.
   const whole = () => {
     const { width: w, height: h } = box();
     const scale = Math.min(w / width, h / height, 1) || 1;
@@ -34,7 +34,7 @@ if (canvas) {
     const w = canvas.clientWidth, natural = 16 + height * Math.min(1, Math.max(w / width, READABLE));
     canvas.style.height = `${Math.round(Math.min(Math.max(natural, 120), Math.max(0.78 * innerHeight, 320)))}px`;
     fit();
-    // A graph that would be too small to read begins at its first causes.
+    // A graph that would be too small to read is shown at a readable scale, from its first causes on.
     const scale = canvas.clientWidth / view.w;
     if (scale < READABLE) {
       const w = box().width / READABLE, h = box().height / READABLE;
