@@ -18,7 +18,8 @@ makes the rows. Seeds start at {seed}. Nothing was chosen on them, but earlier v
 to 3 million rows. The tables have straight effects on the mean and bent ones on the spread, from strong to so weak that few
 rows cannot show them, and four kinds of noise. The first rows of a longer table are those of a shorter one. Every process
 was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the main process, "worker" that of the larger of its two
-workers. The machine has two cores and was shared with other work, so times are longer than they need to be. {shd} counts open edges by the direction that the graph has."""
+workers. The machine has two cores and was shared with other work, so times are longer than they need to be.
+{shd} counts open edges by the direction that the graph has."""
 READING = """More rows bring false edges rather than fewer errors. The likely reason, not tested yet: mechanisms are
 approximations, and with millions of rows the smallest misfit is significant; the column `share` of `edges()` shows how
 little such an edge matters. All rows, not the sample, decide about weak edges and their directions."""
