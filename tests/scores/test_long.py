@@ -176,3 +176,27 @@ def test_a_needless_parent_neither_gains_nor_loses(data):
             large = scores.losses([(target, tuple(sorted((*parents, j))))])[0]
             # Both fits are right to half a nat. Laplace noise multiplies what chance gains in the spread by 2.5.
             assert -2.0 < small - large < 20.0
+
+
+def gently_bent(n=60_000):
+    """Return a cause, its effect, whose spread it bends gently, and an offspring of the cause that moves with its spread."""
+    rng = np.random.default_rng(12)
+    cause, e, other = rng.standard_normal((3, n))
+    effect = 0.5 * cause + np.exp(0.3 * np.tanh(cause)) * e
+    return np.column_stack([cause, effect, cause**3 + other])
+
+
+def test_all_rows_bend_what_a_sample_takes_for_a_line():
+    scores = scores_of(gently_bent(), CompetingFitter(noise="gaussian"), 10_000, sample=6000)
+    (chosen,) = scores.sample(2000).fits([(1, (0,))])
+    assert chosen.edf is None or chosen.edf.sum() < 1.0  # 2,000 rows see a line
+    (fit,) = scores.fits([(1, (0,))])
+    assert fit.edf[1, 0] > 3.0
+    assert fit.edf[0, 0] < 0.1  # the mean follows a line
+    without = LocalScores(Table.standardize(gently_bent()), LineFitter(LOCATION_SCALE))
+    assert without.losses([(1, (0,))])[0] - fit.loss > 100.0
+    # What a line misses, the other child of the cause would explain.
+    lines = without.losses([(1, (0,)), (1, (0, 2))])
+    curves = scores.losses([(1, (0,)), (1, (0, 2))])
+    assert lines[0] - lines[1] > 20.0
+    assert curves[0] - curves[1] < 6.9

@@ -23,8 +23,8 @@ from heterodag.core.splines import SplineBasis, powers
 from heterodag.core.table import Table
 from heterodag.scores.fit import LinearFit
 
-#: Mean of the bend `sqrt(1 + x^2)` of a standard normal column.
-_BEND_MEAN = 1.3546
+#: Mean of the even bend `sqrt(1 + x^2)` of a standard normal column, and the slope of its odd bend `x / sqrt(1 + x^2)`.
+_BEND_MEAN, _BEND_SLOPE = 1.3545, 0.5649
 
 
 @dataclass
@@ -59,8 +59,8 @@ class EndSums(Sums):
     ----------
     features : (SHARP,) raw features of the residuals.
     least, largest : residuals.
-    scores : (2, 2 d) derivatives of the loss by a line and by a bend of every column, in `A` and in `s`.
-    seen, expected : (2, 2 d) variances of these: squares of the rows' derivatives, and second derivatives.
+    scores : (2, 3 d) derivatives of the loss by a line and by two bends of every column, in `A` and in `s`.
+    seen, expected : (2, 3 d) variances of these: squares of the rows' derivatives, and second derivatives.
     """
 
     features: Array
@@ -74,9 +74,19 @@ class EndSums(Sums):
         return {"least": min, "largest": max}[name](mine, theirs) if name in ("least", "largest") else mine + theirs
 
     def promises(self) -> Array:
-        """Return (2, d) what lines and what bends of every column promise to the model (score tests, nats)."""
-        variance = np.maximum(np.minimum(self.seen, self.expected), 1e-300)
-        return np.asarray(0.5 * (self.scores**2 / variance).sum(axis=0).reshape(2, -1))
+        """Return (2, d) what lines and what bends of every column promise to the model (score tests, nats).
+
+        Lines are tried with what they promise at most. Bends are not tried but taken, so theirs holds whatever the noise.
+        """
+        d = self.scores.shape[1] // 3
+        variance = np.concatenate([np.minimum(self.seen, self.expected)[:, :d], self.seen[:, d:]], axis=1)
+        line, *bends = 0.5 * (self.scores**2 / np.maximum(variance, 1e-300)).sum(axis=0).reshape(3, d)
+        return np.array([line, sum(bends)])
+
+    def gains(self, n: int) -> Array:
+        """Return (d,) what every column promises to a model of n rows: its line, and its bends if they pay for a curve."""
+        line, bends = self.promises()
+        return np.asarray(line + np.where(bends > np.log(n), bends, 0.0))
 
 
 @np.errstate(all="ignore")  # a step that leads too far overflows, and is not taken
@@ -123,7 +133,8 @@ def _ends(X: Array, rows: Sequence[tuple[RowTerms, Array]]) -> list[EndSums]:
     first = np.array([(own.by_A, own.by_s) for own, _ in rows])
     # The observed second derivative by s is the expected one plus the first.
     second = np.array([(own.by_AA, own.by_ss - own.by_s) for own, _ in rows])
-    tested = np.concatenate([X, np.sqrt(1.0 + X * X) - _BEND_MEAN])
+    root = np.sqrt(1.0 + X * X)
+    tested = np.concatenate([X, root - _BEND_MEAN, X / root - _BEND_SLOPE * X])
     squares = (tested * tested).T
     scores, seen, expected = first @ tested.T, (first * first) @ squares, second @ squares
     return [

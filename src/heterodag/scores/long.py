@@ -7,14 +7,14 @@ that (`scores.nested`). Whoever asks need not know: it is the interface of `Loca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from heterodag.core.blocks import Blocks, LongTable
-from heterodag.core.gaussian import Array, Index
+from heterodag.core.gaussian import LOCATION_SCALE, Array, Index
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
 from heterodag.scores.block_sums import EndSums, second_sums
@@ -22,9 +22,18 @@ from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
 from heterodag.scores.local import Fitter, LocalScores
-from heterodag.scores.nested import expected_with, expected_without, relative, with_parent
+from heterodag.scores.nested import (
+    curved,
+    curves_of,
+    expected_with,
+    expected_without,
+    relative,
+    straightened,
+    with_parent,
+)
 from heterodag.scores.newton import Start, fit_all_rows, fit_sample, penalty_of
-from heterodag.scores.smooth import widened
+from heterodag.scores.smooth import Batch, basis_width
+from heterodag.scores.spline_design import spline_of
 
 #: Tables with more rows are long: models are chosen on a sample of this size, and fitted to all rows by Newton's steps.
 CHOSEN_ON = 50_000
@@ -93,36 +102,69 @@ class LongScores(LocalScores):
         asked = [*keys, *((target, ()) for target, _ in keys)]
         missing = [key for key in dict.fromkeys(asked) if key not in self._fits]
         if missing:
-            for fit, end in self._on_all_rows(self._starts(missing, after)):
+            known = {key: relative(key, self._fits.values()) for key in missing}
+            found = self._on_all_rows([*self._fresh(known, after), *self._nested(known, after)])
+            found += self._on_all_rows(self._straightened([fit for fit, _ in found if known[fit.key] is None]))
+            for fit, end in sorted(found, key=lambda one: one[0].loss, reverse=True):
                 self._fits[fit.key], self._ends[fit.key] = fit, end
-                self._keep_gains([fit.key], end.promises().sum(axis=0)[None])
+            for key in missing:
+                self._keep_gains([key], self._ends[key].gains(self.n_rows)[None])
         return [self._fits[key] for key in keys]
 
-    def _starts(self, keys: Sequence[Key], after: Parents | None) -> list[Start]:
-        """Return where models begin: at the optimum that a known relative tells, else at that of the sample."""
-        base, known = self.sample(CHOSEN_ON), {key: relative(key, self._fits.values()) for key in keys}
-        larger = [key for key, near in known.items() if near is not None and len(near.parents) < len(key[1])]
-        asked = [*(key for key, near in known.items() if near is None), *larger]
-        fits = {fit.key: fit for fit in base.fits(asked, Effort.FINAL, after) if isinstance(fit, LinearFit)}
-        fresh = [_start(fits[key]) for key, near in known.items() if near is None]
-        share = self.n_rows / len(self.long.survey.sample)
-        starts = [Start(_start(fit), second * share) for fit, second in self._on_sample(fresh)]
-        pairs = [(near, fits.get(key), key) for key, near in known.items() if near is not None]
-        return starts + (self._nested(pairs, share) if pairs else [])
+    def _chosen(self, keys: Iterable[Key], after: Parents | None) -> dict[Key, LinearFit]:
+        """Return the models that the largest sample chooses."""
+        fits = self.sample(CHOSEN_ON).fits(keys, Effort.FINAL, after)
+        return {fit.key: fit for fit in fits if isinstance(fit, LinearFit)}
 
-    def _nested(self, pairs: Sequence[tuple[LinearFit, LinearFit | None, Key]], share: float) -> list[Start]:
-        """Return where models with one parent more or less than a known one begin.
+    def _fresh(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
+        """Return where models without a known relative begin: at the optimum of the sample."""
+        fits = self._chosen([key for key, near in known.items() if near is None], after)
+        rivals = [rival for fit in fits.values() for rival in self._rivals(fit)]
+        settled = (
+            fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample)) if rivals else []
+        )
+        return [Start(_start(fit), second * self._share) for fit, second in settled]
 
-        `share` turns sums over the sample into those over all rows.
-        """
-        begun = list[LinearFit]()
-        for near, chosen, key in pairs:
-            begun.append(near if chosen is None else with_parent(near, chosen, self._bent(near, key)))
-        seconds = self._summed(self.long.in_memory())(second_sums, begun)
+    @property
+    def _share(self) -> float:
+        """What turns sums over the sample into those over all rows."""
+        return self.n_rows / len(self.long.survey.sample)
+
+    def _rivals(self, fit: LinearFit) -> list[LinearFit]:
+        """Return the models of a key that all rows choose from: in location-scale form with curves, and natural ones."""
+        fitter = self.fitter
+        if not fit.parents or not isinstance(fitter, CompetingFitter) or not fitter.curves:
+            return [_start(fit)]
+        if fit.form is LOCATION_SCALE:
+            return [self._curved(fit)]
+        if LOCATION_SCALE not in fitter.forms:
+            return [fit]
+        (other,) = Batch.of(self.sample(CHOSEN_ON).table, [fit.key], [None]).curves(Effort.FINAL).fits
+        return [fit, self._curved(other)]
+
+    def _straightened(self, fits: Sequence[LinearFit]) -> list[Start]:
+        """Return models without the curves that all rows do not need."""
+        fits = [fit for fit in fits if curves_of(fit)]
         starts = list[Start]()
-        for (near, chosen, key), fit, sums in zip(pairs, begun, seconds, strict=True):
-            second, penalty = sums.second * share, np.diag(penalty_of(fit, self.n_rows))
-            if chosen is None:
+        for fit, sums in zip(
+            fits, self._summed(self.long.in_memory())(second_sums, fits) if fits else [], strict=True
+        ):
+            second = sums.second * self._share
+            found = straightened(fit, second + np.diag(penalty_of(fit, self.n_rows)), self.n_rows)
+            if found is not None:
+                starts.append(Start(found[0], second[np.ix_(found[1], found[1])], expected=True))
+        return starts
+
+    def _nested(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
+        """Return where models with one parent more, or with some less, than a known one begin: at their expected optimum."""
+        related = [(key, near) for key, near in known.items() if near is not None]
+        chosen = self._chosen([key for key, near in related if len(near.parents) < len(key[1])], after)
+        begun = [self._with_parent(near, chosen[key]) if key in chosen else near for key, near in related]
+        seconds = self._summed(self.long.in_memory())(second_sums, begun) if begun else []
+        starts = list[Start]()
+        for (key, near), fit, sums in zip(related, begun, seconds, strict=True):
+            second, penalty = sums.second * self._share, np.diag(penalty_of(fit, self.n_rows))
+            if key not in chosen:
                 fit, second = expected_without(near, key[1], second + penalty)
                 starts.append(Start(fit, second - np.diag(penalty_of(fit, self.n_rows)), expected=True))
             elif self._bent(near, key):
@@ -133,31 +175,25 @@ class LongScores(LocalScores):
                 starts.append(Start(expected_with(fit, new, second + penalty, scores), second, expected=True))
         return starts
 
+    def _with_parent(self, near: LinearFit, chosen: LinearFit) -> LinearFit:
+        bent = self._bent(near, chosen.key)
+        return with_parent(near, self._curved(chosen) if bent else chosen, bent)
+
+    def _curved(self, fit: LinearFit) -> LinearFit:
+        """Return a model in which every parent has a curve."""
+        table = self.sample(CHOSEN_ON).table
+        return curved(fit, {j: spline_of(table, j, basis_width(table.shape[0])) for j in fit.parents})
+
     def _bent(self, near: LinearFit, key: Key) -> bool:
         """Return whether all rows ask for a curve of a new parent: it must pay for a coefficient in mean and spread."""
         return bool(self._ends[near.key].promises()[1, _new(near, key)] > np.log(self.n_rows))
 
     def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
         """Return models at their optimum, with what all rows say of them."""
-        noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
-        return fit_all_rows(starts, self._summed(self.long.groups()), self.n_rows, noise, self._alone)
-
-    def _on_sample(self, starts: Sequence[LinearFit]) -> list[tuple[LinearFit, Array]]:
-        """Return models at the optimum of the sample; curves that take all their columns get more if that helps."""
         if not starts:
             return []
-        summed, rows = self._summed(self.long.in_memory()), len(self.long.survey.sample)
-        known = fit_sample(starts, summed, rows)
-        places, wider = [], list[LinearFit]()
-        for place, (fit, _) in enumerate(known):
-            wide = widened(self.sample(CHOSEN_ON).table, fit)
-            if wide is not None:
-                places.append(place)
-                wider.append(wide)
-        for place, found in zip(places, fit_sample(wider, summed, rows) if wider else [], strict=True):
-            if found[0].loss < known[place][0].loss:
-                known[place] = found
-        return known
+        noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
+        return fit_all_rows(starts, self._summed(self.long.groups()), self.n_rows, noise, self._alone)
 
     def _summed(self, groups: Sequence[Blocks]) -> Callable[..., list[Any]]:
         """Return what sums a function of parts and models over groups of parts, wherever the workers are."""

@@ -1,9 +1,13 @@
-"""Models that differ from a known one by a parent, or lack some, and treat all other parents as it does.
+"""Models that differ from a known one in one thing: by a parent, or by whether a parent acts by a line or by a curve.
 
 On a sample, form and curves are chosen for every model on its own. Over millions of rows, two models that treat a shared
 parent differently (by a line and by a curve, or by curves of 8 and of 24 columns) differ by thousands of nats, and what a
 further parent adds is lost in that. So a long table compares models in which everything else is equal. A further parent acts
 by a line unless all rows ask for a curve: one that only a sample asked for would pay for columns that do nothing.
+
+A sample cannot tell lines from gently bent curves, which millions of rows can. What a line misses there, variables related
+to the parent seem to explain: false parents. So models have curves first (`curved`), and all rows decide which of them
+become lines (`straightened`).
 
 Second derivatives and what is known of the model at hand also tell where the optimum of the other one is, if the parent
 is weak: one pass over the rows then confirms it.
@@ -18,7 +22,9 @@ import numpy as np
 
 from heterodag.core.design import linear_basis
 from heterodag.core.gaussian import Array, Index
+from heterodag.core.location_scale import CLOSED, FIRST_STRENGTH
 from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
+from heterodag.core.wald import wald_gains
 from heterodag.scores.fit import Fit, Key, LinearFit, Parents
 
 
@@ -51,12 +57,70 @@ def without_parent(known: LinearFit, parents: Parents) -> LinearFit:
 
 def expected_without(known: LinearFit, parents: Parents, second: Array) -> tuple[LinearFit, Array]:
     """Return the same at its expected optimum, with its second derivatives, from those of `known` (penalties included)."""
-    start = without_parent(known, parents)
     dropped = np.concatenate([coefficients_of(known, gone) for gone in set(known.parents).difference(parents)])
     kept = np.delete(np.arange(len(known.theta)), dropped)
-    own = second[np.ix_(kept, kept)]
-    step = np.linalg.lstsq(own, second[np.ix_(kept, dropped)] @ known.theta[dropped], rcond=None)[0]
-    return replace(start, theta=start.theta + step), own
+    return without_parent(_closed(known, dropped, second), parents), second[np.ix_(kept, kept)]
+
+
+def _closed(known: LinearFit, dropped: Index, second: Array) -> LinearFit:
+    """Return a model at its expected optimum with some coefficients 0."""
+    kept, theta = np.delete(np.arange(len(known.theta)), dropped), known.theta.copy()
+    theta[dropped] = 0.0
+    step = second[np.ix_(kept, dropped)] @ known.theta[dropped]
+    theta[kept] += np.linalg.lstsq(second[np.ix_(kept, kept)], step, rcond=None)[0]
+    return replace(known, theta=theta)
+
+
+def curved(known: LinearFit, columns: Mapping[int, ColumnSpline]) -> LinearFit:
+    """Return the start of a model in which parents that act by lines get curves, of the given bases."""
+    parts = _parts(known)
+    for j, part in parts.items():
+        if part.column.curves is None:
+            theta = np.pad(part.theta, ((0, 0), (0, columns[j].width - 1)))
+            parts[j] = _Part(columns[j], theta, np.full(2, FIRST_STRENGTH))
+    return _joined(known, known.parents, parts)
+
+
+def curves_of(fit: LinearFit) -> dict[tuple[int, int], Index]:
+    """Return where the coefficients of curves are, without their lines, by the number of the parent and the predictor."""
+    blocks = fit.basis.blocks if isinstance(fit.basis, SplineBasis) else []
+    return {
+        (k, side): side * fit.shape.width + np.arange(block.start + 1, block.stop)
+        for k, block in enumerate(blocks)
+        if block.stop - block.start > 1
+        for side in (0, 1)
+    }
+
+
+def straightened(known: LinearFit, second: Array, n: int) -> tuple[LinearFit, Index] | None:
+    """Return a model without the curves that gain less (Wald) than their price, at its expected optimum; None if all pay.
+
+    `second` are the second derivatives of `known` (penalties included). Also returned: which of its coefficients are left. A
+    curve that one predictor needs stays in the design of the other, closed.
+    """
+    curves = curves_of(known)
+    if not curves or known.edf is None or known.strengths is None:
+        return None
+    gains = wald_gains(second[None], known.theta[None], list(curves.values()))[0]
+    useless = {
+        place for place, gain in zip(curves, gains, strict=True)
+        if gain < 0.5 * np.log(n) * known.edf[place[1], place[0]] and known.strengths[place[1], place[0]] < CLOSED
+    }  # fmt: skip
+    if not useless:
+        return None
+    start = _closed(known, np.concatenate([curves[place] for place in sorted(useless)]), second)
+    parts, gone = _parts(start), list[Index]()
+    for k, j in enumerate(known.parents):
+        shut = [side for side in (0, 1) if (k, side) in useless or known.strengths[side, k] >= CLOSED]
+        if (k, 0) in curves and len(shut) == 2:
+            parts[j] = _Part(LINE, parts[j].theta[:, :1], np.full(2, np.inf))
+            gone += [curves[k, 0], curves[k, 1]]
+        elif shut:
+            strengths = parts[j].strengths.copy()
+            strengths[shut] = CLOSED
+            parts[j] = replace(parts[j], strengths=strengths)
+    kept = np.delete(np.arange(len(known.theta)), np.concatenate(gone) if gone else [])
+    return _joined(start, known.parents, parts), kept
 
 
 def expected_with(start: LinearFit, new: int, second: Array, scores: Array) -> LinearFit:

@@ -215,19 +215,6 @@ class Batch:
         )  # fmt: skip
 
 
-def widened(table: Table, fit: LinearFit) -> LinearFit | None:
-    """Return a model with more basis columns for parents whose curves use nearly all of theirs; None if none does."""
-    if not isinstance(fit.basis, SplineBasis) or fit.edf is None:
-        return None
-    widths, wide = np.array(fit.basis.widths), wide_width(table.shape[0])
-    full = (widths > 1) & (widths < wide) & (fit.edf.max(axis=0, initial=0.0) > FULL * (widths - 1))
-    if not full.any():
-        return None
-    batch = Batch.of(table, [fit.key], [fit], np.where(full, wide, widths)[None])
-    made = batch.curves(Effort.FINAL) if fit.form is LOCATION_SCALE else batch.natural_curves(Effort.FINAL)
-    return made.fits[0]
-
-
 def _take_over(
     start: LinearFit, key: Key, table: Table, layout: tuple[Index, Index], b: Array, strengths: Array
 ) -> None:
