@@ -41,6 +41,8 @@ _LONGEST = 4.0
 #: Positions of the steps in the features for sharp flanks, on both sides of 0, and their width. Steps come in pairs,
 #: an odd and an even feature, so that mirrored noise gets the mirrored density.
 _STEP_PLACES, _STEP_WIDTH = 1.9 * np.array([1.0, 3.0, 5.0, 7.0]) / 7.0, 0.35
+#: Exponents in the steps are cut off here, where steps have long been flat.
+_STEEPEST = 300.0
 #: Sizes of the nested families: mean and variance, which the normal density has too; then skewness and tails; then
 #: any smooth density; then densities with sharp flanks.
 FAMILIES = NORMAL, SKEWED, SMOOTH, SHARP = 2, 5, 8, 8 + 2 * len(_STEP_PLACES)
@@ -53,9 +55,14 @@ def raw_features(x: Array, size: int) -> Array:
     root, bump = np.sqrt(1.0 + square), np.exp(-0.5 * square)
     out[0], out[1], out[2], out[3], out[4] = x, square, root, x * root, x / root
     out[5], out[6], out[7] = np.log(root), bump, x * bump
-    for k, place in enumerate(_STEP_PLACES[: max(size - SMOOTH, 0) // 2]):
-        right, left = np.tanh((x - place) / _STEP_WIDTH), np.tanh((x + place) / _STEP_WIDTH)
-        out[SMOOTH + 2 * k], out[SMOOTH + 2 * k + 1] = right + left, left - right
+    if size > SMOOTH:
+        steep = np.exp(np.clip(x * (2.0 / _STEP_WIDTH), -_STEEPEST, _STEEPEST))
+        for k, place in enumerate(_STEP_PLACES[: (size - SMOOTH) // 2]):
+            # tanh(y - p) = 1 - 2 / (1 + exp(2 y) / exp(2 p)): one exponential serves all steps.
+            shift = float(np.exp(place * (2.0 / _STEP_WIDTH)))
+            right, left = 2.0 / (1.0 + steep / shift), 2.0 / (1.0 + steep * shift)
+            np.subtract(2.0, right + left, out=out[SMOOTH + 2 * k])
+            np.subtract(right, left, out=out[SMOOTH + 2 * k + 1])
     return out[:size]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -141,6 +142,11 @@ class ColumnSpline:
     def width(self) -> int:
         """Number of basis columns."""
         return len(self.roughness)
+
+    @cached_property
+    def places(self) -> bytes:
+        """The knots, as a key: bases with the same knots have the same powers."""
+        return b"" if self.curves is None else self.curves.x.tobytes()
 
     def __call__(self, x: Array, width: int | None = None) -> Array:
         """Return the basis columns (k, rows) at values `x`; only the first `width` if given."""

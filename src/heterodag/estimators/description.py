@@ -15,7 +15,7 @@ from heterodag.independence.contract import FoundModels
 from heterodag.independence.recover import DAGResult
 from heterodag.io.exports import STRENGTHS
 from heterodag.io.inputs import column_labels
-from heterodag.knowledge import ResolvedKnowledge, Study
+from heterodag.knowledge import Study
 from heterodag.ordering.causal_order import FoundOrder, reordered
 from heterodag.ordering.directions import CLOSE, direction_nats, observational_choices
 from heterodag.ordering.search import LEVELS, order_choices, respected
@@ -40,8 +40,8 @@ def sure_directions(
 ) -> tuple[Array | None, Array | None]:
     """Return the evidence for the direction of every edge, and how much of it is due to interventions.
 
-    Both are None if the order was not searched; the second also if there were no interventions. In a long table, all
-    rows are asked about the directions that a sample leaves in doubt, with a price per edge (nats).
+    Both are None if the order was not searched; the second also if there were no interventions. In a long table, more
+    rows are asked about the directions that fewer rows leave in doubt, with a price per edge (nats).
     """
     if found.search is None:
         return None, None
@@ -52,10 +52,11 @@ def sure_directions(
     told = found.search.state, edges, respected(study.knowledge)
     nats = direction_nats(levels, *told)[: study.d, : study.d]
     if isinstance(found.scores, LongScores):
-        doubtful = [edge for edge in edges if not nats[edge] > CLOSE]
         with suppress(OutOfTime):
-            for edge, cost in turning_costs(found.scores, adjacency, doubtful, price, study.knowledge).items():
-                nats[edge] = max(cost, 0.0)
+            for more, clear in ((found.scores.sample(LEVELS[-1]), _ASKED_AGAIN), (found.scores, CLOSE)):
+                doubtful = [edge for edge in edges if not nats[edge] > clear]
+                for edge, cost in turning_costs(more, adjacency, doubtful, price, study.knowledge).items():
+                    nats[edge] = max(cost, 0.0)
     if study.experiments is None:
         return nats, None
     observed = [own for level in levels if (own := observational_choices(level)) is not None]
@@ -75,7 +76,7 @@ def settled_directions(
         for _ in range(_TIMES_TURNED):
             nats, _ = sure_directions(found, graph.adjacency, study, price)
             assert nats is not None
-            doubtful = _doubtful(found.scores.sample(LEVELS[-1]), graph.adjacency, nats, price, study.knowledge)
+            doubtful = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency) if not nats[i, j] > CLOSE]
             adjacency = turn_edges(found.scores, graph.adjacency, doubtful, price, study.knowledge)
             order = found.result.order.tolist()
             adjacency = with_edges_against(found.scores, adjacency, order, price, study.knowledge)
@@ -86,16 +87,6 @@ def settled_directions(
             graph = find_graph(new, FoundModels(new.scores, parents, new.plausibility, settled=True))
             found = new
     return found, graph
-
-
-def _doubtful(
-    more: LocalScores, adjacency: Adjacency, nats: Array, price: float, knowledge: ResolvedKnowledge | None
-) -> list[tuple[int, int]]:
-    """Return the edges with little evidence for their direction, and those that more rows of the sample would turn."""
-    edges = [(int(i), int(j)) for i, j in np.argwhere(adjacency)]
-    clear = [edge for edge in edges if CLOSE < nats[edge] <= _ASKED_AGAIN]
-    costs = turning_costs(more, adjacency, clear, price, knowledge)
-    return [edge for edge in edges if not nats[edge] > CLOSE or costs.get(edge, 0.0) < 0.0]
 
 
 def fitted_mechanisms(scores: LocalScores, fits: Sequence[Fit], d: int) -> list[Mechanism]:

@@ -60,33 +60,35 @@ class EndSums(Sums):
     features : (SHARP,) raw features of the residuals.
     least, largest : residuals.
     scores : (2, 3 d) derivatives of the loss by a line and by two bends of every column, in `A` and in `s`.
-    seen, expected : (2, 3 d) variances of these: squares of the rows' derivatives, and second derivatives.
     """
 
     features: Array
     least: float
     largest: float
     scores: Array
-    seen: Array
-    expected: Array
 
     def _joined(self, name: str, mine: Any, theirs: Any) -> Any:
         return {"least": min, "largest": max}[name](mine, theirs) if name in ("least", "largest") else mine + theirs
 
-    def promises(self) -> Array:
-        """Return (2, d) what lines and what bends of every column promise to the model (score tests, nats).
 
-        Lines are tried with what they promise at most. Bends are not tried but taken, so theirs holds whatever the noise.
-        """
-        d = self.scores.shape[1] // 3
-        variance = np.concatenate([np.minimum(self.seen, self.expected)[:, :d], self.seen[:, d:]], axis=1)
-        line, *bends = 0.5 * (self.scores**2 / np.maximum(variance, 1e-300)).sum(axis=0).reshape(3, d)
-        return np.array([line, sum(bends)])
+@dataclass
+class Variances(Sums):
+    """Variances of the scores (2, 3 d): `seen` in squares of the rows' derivatives, and `expected`, second derivatives."""
 
-    def gains(self, n: int) -> Array:
-        """Return (d,) what every column promises to a model of n rows: its line, and its bends if they pay for a curve."""
-        line, bends = self.promises()
-        return np.asarray(line + np.where(bends > np.log(n), bends, 0.0))
+    seen: Array
+    expected: Array
+
+
+def promises(scores: Array, variances: Variances, share: float) -> Array:
+    """Return (2, d) what lines and what bends of every column promise to a model (score tests, nats).
+
+    `share` turns variances, which a sample tells, into those of all rows. Lines are tried with what they promise at most.
+    Bends are not tried but taken, so theirs holds whatever the noise.
+    """
+    d, seen = scores.shape[1] // 3, variances.seen
+    variance = np.concatenate([np.minimum(seen, variances.expected)[:, :d], seen[:, d:]], axis=1)
+    line, *bends = 0.5 * (scores**2 / np.maximum(share * variance, 1e-300)).sum(axis=0).reshape(3, d)
+    return np.array([line, sum(bends)])
 
 
 @np.errstate(all="ignore")  # a step that leads too far overflows, and is not taken
@@ -127,20 +129,37 @@ def pass_sums(blocks: Blocks, fits: Sequence[LinearFit], ends: int) -> list[Sums
     return _with_gradients(total, models)
 
 
+@np.errstate(all="ignore")
+def score_variances(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Variances]:
+    """Return the variances of the scores of every model."""
+    models, total = [_InPowers(fit, blocks.n_rows) for fit in fits], list[Variances]()
+    for table in blocks.tables():
+        columns = _Columns(table)
+        squares = np.square(_tested(columns.X)).T
+        found = list[Variances]()
+        for own, gradient in (model.rows(columns) for model in models):
+            # The observed second derivative by s is the expected one plus the first.
+            weights = np.stack([own.by_A**2, own.by_s**2, own.by_AA, own.by_ss - own.by_s])
+            seen_A, seen_s, by_AA, by_ss = weights @ squares
+            found.append(Variances(own.loss, gradient, np.stack([seen_A, seen_s]), np.stack([by_AA, by_ss])))
+        total = _added(total, found)
+    return total
+
+
+def _tested(X: Array) -> Array:
+    """Return what score tests try (3 d, rows): the columns, their even bends and their odd ones."""
+    root = np.sqrt(1.0 + X * X)
+    return np.concatenate([X, root - _BEND_MEAN, X / root - _BEND_SLOPE * X])
+
+
 def _ends(X: Array, rows: Sequence[tuple[RowTerms, Array]]) -> list[EndSums]:
     if not rows:
         return []
-    first = np.array([(own.by_A, own.by_s) for own, _ in rows])
-    # The observed second derivative by s is the expected one plus the first.
-    second = np.array([(own.by_AA, own.by_ss - own.by_s) for own, _ in rows])
-    root = np.sqrt(1.0 + X * X)
-    tested = np.concatenate([X, root - _BEND_MEAN, X / root - _BEND_SLOPE * X])
-    squares = (tested * tested).T
-    scores, seen, expected = first @ tested.T, (first * first) @ squares, second @ squares
+    scores = np.stack([side for own, _ in rows for side in (own.by_A, own.by_s)]) @ _tested(X).T
     return [
         EndSums(
             own.loss, gradient, raw_features(own.residuals, SHARP).sum(axis=1), float(own.residuals.min()),
-            float(own.residuals.max()), scores[i], seen[i], expected[i],
+            float(own.residuals.max()), scores[2 * i : 2 * i + 2],
         )
         for i, (own, gradient) in enumerate(rows)
     ]  # fmt: skip
@@ -156,8 +175,8 @@ class _Columns:
     """The standardised columns of a block of rows; models with the same curves share their basis columns or powers."""
 
     def __init__(self, table: Table) -> None:
-        self.X = table.take(range(table.shape[1]))
-        self._made: dict[tuple[int, int, int], Array] = {}
+        self.X = table.take(range(table.shape[1])) if table.cached is None else table.cached
+        self._made: dict[tuple[Any, ...], Array] = {}
 
     def design(self, fit: LinearFit, in_powers: bool) -> Array:
         """Return the design of a model, or the same in powers."""
@@ -165,7 +184,7 @@ class _Columns:
             return linear_basis(self.X[list(fit.parents)])
         pieces = [np.ones((1, self.X.shape[1]))]
         for j, column, width in zip(fit.parents, fit.basis.columns, fit.basis.widths, strict=True):
-            key = j, id(column), min(width, 2) if in_powers else width
+            key: tuple[Any, ...] = (j, column.places) if in_powers and width > 1 else (j, id(column), width)
             if key not in self._made:
                 x = self.X[j]
                 self._made[key] = powers(column, x, width) if in_powers else column(x, width)

@@ -17,7 +17,7 @@ from heterodag.core.blocks import Blocks, LongTable
 from heterodag.core.gaussian import LOCATION_SCALE, Array, Index
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
-from heterodag.scores.block_sums import EndSums, second_sums
+from heterodag.scores.block_sums import EndSums, promises, score_variances, second_sums
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.drop_one import DropOne
 from heterodag.scores.fit import Effort, Fit, Key, LinearFit, Parents
@@ -64,6 +64,8 @@ class LongScores(LocalScores):
         self._samples = {self.n_rows: self}
         #: What all rows said of the models in the end.
         self._ends = dict[Key, EndSums]()
+        #: What lines and bends of every column promise to the models (nats).
+        self._promises = dict[Key, Array]()
         #: What edges gain variables without parents (nats).
         self._alone = dict[int, float]()
 
@@ -107,9 +109,16 @@ class LongScores(LocalScores):
             found += self._on_all_rows(self._straightened([fit for fit, _ in found if known[fit.key] is None]))
             for fit, end in sorted(found, key=lambda one: one[0].loss, reverse=True):
                 self._fits[fit.key], self._ends[fit.key] = fit, end
-            for key in missing:
-                self._keep_gains([key], self._ends[key].gains(self.n_rows)[None])
+            self._tell_promises(missing)
         return [self._fits[key] for key in keys]
+
+    def _tell_promises(self, keys: Sequence[Key]) -> None:
+        """Store what every further parent promises to models: its line, and its bends if they pay for a curve."""
+        fits = [self._fits[key] for key in keys]
+        variances = self._summed(self.long.in_memory())(score_variances, fits)
+        for key, own in zip(keys, variances, strict=True):
+            self._promises[key] = line, bends = promises(self._ends[key].scores, own, self._share)
+            self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
 
     def _chosen(self, keys: Iterable[Key], after: Parents | None) -> dict[Key, LinearFit]:
         """Return the models that the largest sample chooses."""
@@ -186,7 +195,7 @@ class LongScores(LocalScores):
 
     def _bent(self, near: LinearFit, key: Key) -> bool:
         """Return whether all rows ask for a curve of a new parent: it must pay for a coefficient in mean and spread."""
-        return bool(self._ends[near.key].promises()[1, _new(near, key)] > np.log(self.n_rows))
+        return bool(self._promises[near.key][1, _new(near, key)] > np.log(self.n_rows))
 
     def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
         """Return models at their optimum, with what all rows say of them."""
