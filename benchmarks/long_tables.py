@@ -3,8 +3,9 @@
 Twenty columns and forty edges, many of them weak: straight effects on the mean, bent ones on the spread, noise of four
 kinds. A table is made million by million into a Parquet folder, fitted by `HOST(n_jobs=2)` in processes that are limited to
 1.5 GB of memory each (`setrlimit`), and removed. Rows go to benchmarks/results/long_tables.csv as they come, and what is
-there is not run again. Seeds start at 170000. With `--where memory` the same tables are fitted
-from memory, without a limit.
+there is not run again. Seeds start at 171000. With `--where memory` the same tables are fitted
+from memory, without a limit. `ablation` fits tables of a million rows with one rule of long tables left out at a time, on
+the seeds from 701 on that the rules were made on.
 """
 
 import os
@@ -28,9 +29,17 @@ import numpy as np
 
 from rows import RESULTS, append_results, read
 
-D, DEGREE, FIRST_SEED, LIMIT = 20, 2, 170_000, 1_500_000_000
+D, DEGREE, FIRST_SEED, LIMIT = 20, 2, 171_000, 1_500_000_000
 ROWS, FEW_SEEDS, MANY_SEEDS = (200_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000), 3, 10
-PATH = RESULTS / "long_tables.csv"
+PATH, ABLATION = RESULTS / "long_tables.csv", RESULTS / "long_tables_ablation.csv"
+TUNING_SEEDS, ABLATED_ROWS = (701, 702, 703), 1_000_000
+WITHOUT = {
+    "nothing": "as it is",
+    "curves": "lines where 50,000 rows see lines",
+    "relatives": "every model chosen on its own",
+    "turning": "directions of 10,000 rows",
+    "credit": "all rows: edges of noise for variables without parents only",
+}
 FIELDS = (
     "where",
     "n",
@@ -98,11 +107,11 @@ def make(folder, n, seed):
     return world[0]
 
 
-def cell(where, n, seed):
+def cell(where, n, seed, without="nothing"):
     """Make a table, fit it in a process of its own, remove it."""
     with tempfile.TemporaryDirectory(prefix="long-table-") as folder:
         adjacency = make(Path(folder), n, seed)
-        command = [sys.executable, __file__, "one", "--folder", folder, "--where", where]
+        command = [sys.executable, __file__, "one", "--folder", folder, "--where", where, "--without", without]
         limit = (lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))) if where == "disk" else None
         found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, preexec_fn=limit).stdout
     row = json.loads(found.splitlines()[-1])
@@ -118,16 +127,37 @@ def cell(where, n, seed):
     }]  # fmt: skip
 
 
+def ablated_cell(without, seed):
+    return [row | {"without": without} for row in cell("disk", ABLATED_ROWS, seed, without)]
+
+
+def leave_out(rule):
+    """Let fits of this process do without one of the rules of long tables."""
+    from heterodag.estimators import host
+    from heterodag.scores import long, noise_choice
+
+    if rule == "curves":
+        long.LongScores._rivals = lambda self, fit: [long._start(fit)]
+        long.LongScores._straightened = lambda self, fits: []
+    elif rule == "relatives":
+        long.relative = lambda key, known: None
+    elif rule == "turning":
+        host.settled_directions = lambda found, graph, *others: (found, graph)
+    elif rule == "credit":
+        noise_choice._credits = lambda *models: 0.0
+
+
 def hash_of(estimate):
     import hashlib
 
     return hashlib.sha256(np.asarray(estimate, dtype=np.int8).tobytes()).hexdigest()[:12]
 
 
-def one(folder, where):
+def one(folder, where, without):
     """Fit the table in a folder; print the row."""
     from heterodag import HOST, open_table
 
+    leave_out(without)
     warnings.simplefilter("ignore")
     table = open_table(f"{folder}/*.parquet")
     data = table if where == "disk" else table.head(table.n_rows)
@@ -159,12 +189,17 @@ def main():
     parser.add_argument("--seeds", type=int, default=MANY_SEEDS)
     parser.add_argument("--where", default="disk", choices=["disk", "memory"])
     parser.add_argument("--folder")
+    parser.add_argument("--without", default="nothing", choices=list(WITHOUT))
     parser.add_argument("--out")
     args = parser.parse_args()
     if "one" in args.parts:
-        one(args.folder, args.where)
+        one(args.folder, args.where, args.without)
     if "run" in args.parts:
         append_results(PATH, FIELDS, cell, list(cells(args.rows, args.seeds, args.where)), 1, every=1)
+    if "ablation" in args.parts:
+        done = {(row["without"], int(row["seed"])) for row in read(ABLATION)}
+        left = [(rule, seed) for seed in TUNING_SEEDS for rule in WITHOUT if (rule, seed) not in done]
+        append_results(ABLATION, ("without", *FIELDS), ablated_cell, left, 1, every=1)
     if args.out:
         from long_tables_page import write
 

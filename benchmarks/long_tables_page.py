@@ -3,7 +3,7 @@
 import numpy as np
 
 import figures
-from long_tables import FIRST_SEED, PATH
+from long_tables import ABLATED_ROWS, ABLATION, FIRST_SEED, PATH, WITHOUT
 from pages import NOW, prose, rows_in
 from rows import read
 
@@ -14,15 +14,19 @@ How long does a fit of a table on disk take, how much memory does it need, and d
 columns and 40 true edges were written to Parquet files and fitted by `HOST(n_jobs=2).fit(open_table("*.parquet"))`.
 
 {now} Written by `python benchmarks/long_tables.py --out docs/long-tables.md` from {file}; the same command with `run`
-makes the rows. Seeds start at {seed}. Nothing was chosen on them, but earlier versions were run on the first table, with up
-to 3 million rows. The tables have straight effects on the mean and bent ones on the spread, from strong to so weak that few
-rows cannot show them, and four kinds of noise. The first rows of a longer table are those of a shorter one. Every process
-was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the main process, "worker" that of the larger of its two
-workers. The machine has two cores and was shared with other work, so times are longer than they need to be.
-{shd} counts open edges by the direction that the graph has."""
-READING = """More rows bring false edges rather than fewer errors. The likely reason, not tested yet: mechanisms are
-approximations, and with millions of rows the smallest misfit is significant; the column `share` of `edges()` shows how
-little such an edge matters. All rows, not the sample, decide about weak edges and their directions."""
+makes the rows. Seeds start at {seed}; nothing was chosen on them. The tables have straight effects on the mean and bent
+ones on the spread, from strong to so weak that few rows cannot show them, and four kinds of noise. The first rows of a
+longer table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the
+main process, "worker" that of the larger of its two workers. The machine has two cores and was shared with other work, so
+times are longer than they need to be. {shd} counts open edges by the direction that the graph has."""
+READING = """All rows, not the sample, decide about edges, about lines or curves, and about directions in doubt. With the
+level 0.001 about one pair in a thousand is a false edge by chance, however many rows there are; the column `share` of
+`edges()` shows how little such an edge matters."""
+RULES = """## Rules for long tables
+
+What happens without the rules that only long tables have (`scores/long.py`, `scores/nested.py`, `ordering/turning.py`)?
+Means over tables of {n:,} rows on the seeds {seeds} that the rules were made on, by `python benchmarks/long_tables.py
+ablation`, rows in {file}:"""
 GROWTH = "Time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows."
 
 
@@ -53,7 +57,26 @@ def write(path, draw_figure=True):
         lines += [f"![Time and memory against rows](images/{PICTURE}.svg)"]
         if draw_figure:
             draw()
+    lines += ["", *_rules(read(ABLATION))]
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _rules(rows):
+    """Return what every rule is for, as a table."""
+    if not rows:
+        return []
+    seeds = sorted({int(row["seed"]) for row in rows})
+    names = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
+    lines = [prose(RULES, n=ABLATED_ROWS, seeds=names, file=rows_in(ABLATION.name)), ""]
+    lines += ["| rule | SHD | missed | false | order divergence | minutes |", "|---" * 6 + "|"]
+    for rule, words in WITHOUT.items():
+        some = [row for row in rows if row["without"] == rule]
+        if some:
+            shd, missed, false, order, seconds = (
+                np.mean([float(row[name]) for row in some]) for name in ("shd", "missed", "false", "order", "seconds")
+            )
+            lines.append(f"| {words} | {shd:.1f} | {missed:.1f} | {false:.1f} | {order:.1f} | {seconds / 60:.1f} |")
+    return lines
 
 
 def growth():

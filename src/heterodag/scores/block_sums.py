@@ -73,21 +73,14 @@ class EndSums(Sums):
 
 @dataclass
 class Variances(Sums):
-    """Variances of the scores (2, 3 d): `seen` in squares of the rows' derivatives, and `expected`, second derivatives."""
+    """Variances of the scores (2, 3 d), whatever the noise: squares of the rows' derivatives."""
 
-    seen: Array
-    expected: Array
+    variance: Array
 
 
-def promises(scores: Array, variances: Variances, share: float) -> Array:
-    """Return (2, d) what lines and what bends of every column promise to a model (score tests, nats).
-
-    `share` turns variances, which a sample tells, into those of all rows. Lines are tried with what they promise at most.
-    Bends are not tried but taken, so theirs holds whatever the noise.
-    """
-    d, seen = scores.shape[1] // 3, variances.seen
-    variance = np.concatenate([np.minimum(seen, variances.expected)[:, :d], seen[:, d:]], axis=1)
-    line, *bends = 0.5 * (scores**2 / np.maximum(share * variance, 1e-300)).sum(axis=0).reshape(3, d)
+def promises(scores: Array, variance: Array) -> Array:
+    """Return (2, d) what lines and what bends of every column promise to a model (score tests, nats)."""
+    line, *bends = 0.5 * (scores**2 / np.maximum(variance, 1e-300)).sum(axis=0).reshape(3, -1)
     return np.array([line, sum(bends)])
 
 
@@ -138,10 +131,7 @@ def score_variances(blocks: Blocks, fits: Sequence[LinearFit]) -> list[Variances
         squares = np.square(_tested(columns.X)).T
         found = list[Variances]()
         for own, gradient in (model.rows(columns) for model in models):
-            # The observed second derivative by s is the expected one plus the first.
-            weights = np.stack([own.by_A**2, own.by_s**2, own.by_AA, own.by_ss - own.by_s])
-            seen_A, seen_s, by_AA, by_ss = weights @ squares
-            found.append(Variances(own.loss, gradient, np.stack([seen_A, seen_s]), np.stack([by_AA, by_ss])))
+            found.append(Variances(own.loss, gradient, np.square([own.by_A, own.by_s]) @ squares))
         total = _added(total, found)
     return total
 

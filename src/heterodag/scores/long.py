@@ -31,7 +31,7 @@ from heterodag.scores.nested import (
     straightened,
     with_parent,
 )
-from heterodag.scores.newton import Start, fit_all_rows, fit_sample, penalty_of
+from heterodag.scores.newton import Start, fit_all_rows, fit_sample, near_optimum, penalty_of
 from heterodag.scores.smooth import Batch, basis_width
 from heterodag.scores.spline_design import spline_of
 
@@ -106,7 +106,6 @@ class LongScores(LocalScores):
         if missing:
             known = {key: relative(key, self._fits.values()) for key in missing}
             found = self._on_all_rows([*self._fresh(known, after), *self._nested(known, after)])
-            found += self._on_all_rows(self._straightened([fit for fit, _ in found if known[fit.key] is None]))
             for fit, end in sorted(found, key=lambda one: one[0].loss, reverse=True):
                 self._fits[fit.key], self._ends[fit.key] = fit, end
             self._tell_promises(missing)
@@ -117,7 +116,7 @@ class LongScores(LocalScores):
         fits = [self._fits[key] for key in keys]
         variances = self._summed(self.long.in_memory())(score_variances, fits)
         for key, own in zip(keys, variances, strict=True):
-            self._promises[key] = line, bends = promises(self._ends[key].scores, own, self._share)
+            self._promises[key] = line, bends = promises(self._ends[key].scores, own.variance * self._share)
             self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
 
     def _chosen(self, keys: Iterable[Key], after: Parents | None) -> dict[Key, LinearFit]:
@@ -126,13 +125,16 @@ class LongScores(LocalScores):
         return {fit.key: fit for fit in fits if isinstance(fit, LinearFit)}
 
     def _fresh(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
-        """Return where models without a known relative begin: at the optimum of the sample."""
+        """Return where models without a known relative begin: near their optimum, with the curves that all rows need."""
         fits = self._chosen([key for key, near in known.items() if near is None], after)
         rivals = [rival for fit in fits.values() for rival in self._rivals(fit)]
         settled = (
             fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample)) if rivals else []
         )
-        return [Start(_start(fit), second * self._share) for fit, second in settled]
+        starts = [Start(_start(fit), second * self._share) for fit, second in settled]
+        straight, bent = ([start for start in starts if bool(curves_of(start.fit)) is has] for has in (False, True))
+        near = near_optimum(bent, self._summed(self.long.groups()), self.n_rows)
+        return [*straight, *map(self._straightened, near)]
 
     @property
     def _share(self) -> float:
@@ -151,18 +153,11 @@ class LongScores(LocalScores):
         (other,) = Batch.of(self.sample(CHOSEN_ON).table, [fit.key], [None]).curves(Effort.FINAL).fits
         return [fit, self._curved(other)]
 
-    def _straightened(self, fits: Sequence[LinearFit]) -> list[Start]:
-        """Return models without the curves that all rows do not need."""
-        fits = [fit for fit in fits if curves_of(fit)]
-        starts = list[Start]()
-        for fit, sums in zip(
-            fits, self._summed(self.long.in_memory())(second_sums, fits) if fits else [], strict=True
-        ):
-            second = sums.second * self._share
-            found = straightened(fit, second + np.diag(penalty_of(fit, self.n_rows)), self.n_rows)
-            if found is not None:
-                starts.append(Start(found[0], second[np.ix_(found[1], found[1])], expected=True))
-        return starts
+    def _straightened(self, start: Start) -> Start:
+        """Return a model without the curves that all rows do not need."""
+        penalty = np.diag(penalty_of(start.fit, self.n_rows))
+        found = straightened(start.fit, start.second + penalty, self.n_rows)
+        return start if found is None else Start(found[0], start.second[np.ix_(found[1], found[1])], expected=True)
 
     def _nested(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
         """Return where models with one parent more, or with some less, than a known one begin: at their expected optimum."""

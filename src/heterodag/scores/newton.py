@@ -3,8 +3,8 @@
 A sample fixes what a model is: form, curves, their smoothness. It also tells the second derivatives up to a percent or so,
 and its optimum is near that of all rows. So a gradient over all rows gives a step that leads there up to a nat or so; the
 next pass measures loss, residuals and score tests, and the gradient that is left. Where that promises more than `ACCURACY`,
-another step follows, with second derivatives over all rows (a few rows far out can hold most of the information). Steps that
-do not lower the loss are repeated with more damping.
+another step follows, later with second derivatives over all rows (a few rows far out can hold most of the information).
+Steps that do not lower the loss are repeated with more damping.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ACCURACY = 0.5
 #: Steps before a model counts as not converged, and how many of them trust the second derivatives of the sample.
 _STEPS, _TRUSTING = 5, 2
 #: A step that promises less than this (nats) is likely the last: a sample's second derivatives are right to 1 or 2 percent.
-_NEAR = 25.0
+_LIKELY_LAST = 25.0
+#: Curves are judged where the next step promises less than this (nats).
+_NEAR = 5.0
 #: Damping of the first step, after a step that did not help, its factor after the next ones, and where a model is given up.
 _NO_DAMPING, _SOME_DAMPING, _MORE_DAMPING, _MOST_DAMPING = 1e-8, 1e-2, 10.0, 1e4
 
@@ -84,14 +86,28 @@ class _Climb:
     def _penalised(self) -> Array:
         return np.asarray(self.second + np.diag(self.penalty))
 
+    def effective(self) -> Array | None:
+        """Return (2, parents) the effective coefficients of the curves; None if the model has lines only."""
+        fit, width = self.fit, self.fit.shape.width
+        if fit.edf is None or not isinstance(fit.basis, SplineBasis):
+            return None
+        # Each coefficient counts by the share of its information that comes from the rows.
+        share = 1.0 - self.penalty * np.diag(np.linalg.pinv(self._penalised(), hermitian=True))
+        own = [[share[side * width + block[1:]].sum() for block in _blocks(fit)] for side in (0, 1)]
+        return np.clip(np.array(own).reshape(2, len(fit.parents)), 0.0, None)
+
+    def last(self) -> LinearFit:
+        """Return the model after a step that promises little, which is taken without another look at the rows."""
+        step, promise = self.step()
+        return replace(self.fit, theta=self.fit.theta + step) if promise < _NEAR else self.fit
+
     def ended(self, n: int) -> LinearFit:
         """Return the fitted model with its loss, priced as those of samples are, and what its parents contribute."""
-        second, (last, promise) = self._penalised(), self.step()
-        fit = replace(self.fit, theta=self.fit.theta + last) if self.converged else self.fit
+        second, promise = self._penalised(), self.step()[1]
+        fit = self.last()
         assert self.here is not None
         value = self.objective(self.here, self.fit.theta) - (promise if self.converged else 0.0)
-        shape, blocks = fit.shape, _blocks(fit)
-        edf = _effective(fit, self.penalty, second, blocks)
+        shape, blocks, edf = fit.shape, _blocks(fit), self.effective()
         price = 0.0 if edf is None else 0.5 * float(np.log(n) * edf.sum())
         groups, theta = [shape.of_rows(block) for block in blocks], fit.theta[None]
         spread = [np.arange(shape.width + 1, 2 * shape.width)] if blocks else []
@@ -131,6 +147,36 @@ class Start:
         return self.expected or not self.fit.parents
 
 
+def near_optimum(starts: Sequence[Start], summed: Summed, n: int) -> list[Start]:
+    """Take models near the optimum of all n rows, and find out how many coefficients their curves effectively have there."""
+    climbs = _begun(starts, summed, n, 0)
+    _climb(climbs, summed, _NEAR, lambda climb: False)
+    return [Start(replace(climb.last(), edf=climb.effective()), climb.second, expected=True) for climb in climbs]
+
+
+def _climb(climbs: Sequence[_Climb], summed: Summed, enough: float, ending: Callable[[_Climb], bool]) -> None:
+    """Take steps until they promise less than `enough`; models that are `ending` are measured on the way."""
+    for number in range(_STEPS):
+        if number >= _TRUSTING:
+            _refresh([climb for climb in climbs if climb.step()[1] > enough], summed)
+        active = [climb for climb in climbs if not climb.over and climb.step()[1] > enough]
+        if not active:
+            break
+        active.sort(key=lambda climb: not ending(climb))
+        ends = sum(map(ending, active))
+        _move(active, summed(partial(pass_sums, ends=ends), [_moved(climb) for climb in active]))
+
+
+def _begun(starts: Sequence[Start], summed: Summed, n: int, ends: int) -> list[_Climb]:
+    """Look at models where they begin; the first `ends` of them may be near their optimum."""
+    climbs = [_Climb(start.fit, penalty_of(start.fit, n), start.second) for start in starts]
+    found = summed(partial(pass_sums, ends=ends), [climb.fit for climb in climbs]) if climbs else []
+    for climb, sums in zip(climbs, found, strict=True):
+        climb.here = sums
+        climb.settle()
+    return climbs
+
+
 def fit_all_rows(
     starts: Sequence[Start], summed: Summed, n: int, noise: str, alone: dict[int, float]
 ) -> list[tuple[LinearFit, EndSums]]:
@@ -139,20 +185,8 @@ def fit_all_rows(
     `alone` holds what edges gain variables without parents (nats); those of models that are among the starts are added.
     """
     starts = sorted(starts, key=lambda start: not start.settled)
-    climbs = [_Climb(start.fit, penalty_of(start.fit, n), start.second) for start in starts]
-    first = partial(pass_sums, ends=sum(start.settled for start in starts))
-    for climb, sums in zip(climbs, summed(first, [climb.fit for climb in climbs]), strict=True):
-        climb.here = sums
-        climb.settle()
-    for number in range(_STEPS):
-        if number >= _TRUSTING:
-            _refresh(climbs, summed)
-        active = [climb for climb in climbs if not climb.over]
-        if not active:
-            break
-        active.sort(key=lambda climb: climb.step()[1])
-        ends = sum(climb.step()[1] < _NEAR for climb in active)
-        _move(active, summed(partial(pass_sums, ends=ends), [_moved(climb) for climb in active]))
+    climbs = _begun(starts, summed, n, sum(start.settled for start in starts))
+    _climb(climbs, summed, ACCURACY, lambda climb: climb.step()[1] < _LIKELY_LAST)
     _measure(climbs, summed)
     return _with_noise(climbs, n, noise, alone)
 
@@ -216,14 +250,3 @@ def _blocks(fit: LinearFit) -> list[Index]:
     if isinstance(fit.basis, SplineBasis):
         return [np.arange(block.start, block.stop) for block in fit.basis.blocks]
     return [np.array([k + 1]) for k in range(len(fit.parents))]
-
-
-def _effective(fit: LinearFit, penalty: Array, second: Array, blocks: Sequence[Index]) -> Array | None:
-    """Return (2, parents) the effective coefficients of the curves; None if the model has lines only."""
-    if fit.edf is None or not isinstance(fit.basis, SplineBasis):
-        return None
-    # Each coefficient counts by the share of its information that comes from the rows.
-    share = 1.0 - penalty * np.diag(np.linalg.pinv(second, hermitian=True))
-    width = fit.shape.width
-    own = [[share[side * width + block[1:]].sum() for block in blocks] for side in (0, 1)]
-    return np.clip(np.array(own).reshape(2, len(blocks)), 0.0, None)
