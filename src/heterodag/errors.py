@@ -263,7 +263,7 @@ def renamed_time_limit(max_seconds: Any, max_time: Any) -> float | None:
     if max_time is None:
         return check_max_seconds(max_seconds)
     if max_seconds is not None:
-        raise ParameterError("max_time", "not be given beside max_seconds, its new name", max_time)
+        raise ParameterError("max_time", "not be given together with max_seconds, its new name", max_time)
     warnings.warn("`max_time` is now called `max_seconds`.", FutureWarning, stacklevel=4)
     return check_max_seconds(max_time)
 

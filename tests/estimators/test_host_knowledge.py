@@ -13,6 +13,9 @@ from heterodag import HOST, ParameterError, PriorKnowledge, causal_order, metric
 from heterodag.cli.app import app
 from heterodag.core.graph import respects_order, topological_order
 
+#: The quickest models: these tests are about knowledge.
+LINES = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
+
 
 def random_knowledge(rng, adjacency):
     """Draw knowledge that the graph obeys, of every kind."""
@@ -40,6 +43,7 @@ def test_no_output_ever_violates_the_knowledge():
         data = simulate(120, 5, graph=("ER", "SF")[seed % 2], degree=1, random_state=seed)
         known = random_knowledge(rng, data.adjacency)
         settings = {"tolerance": (0.0, 1e-4, 0.02)[seed % 3], "selection": "partial-correlation", "alpha": 0.2}
+        settings |= LINES if seed % 4 < 2 else {}
         resolved = known.resolve(None, 5)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -51,10 +55,6 @@ def test_no_output_ever_violates_the_knowledge():
         assert np.all(np.isnan(model.pvalues_[resolved.required | resolved.forbidden]))
         broken += bool(resolved.violations(free.adjacency_))
     assert broken > 20
-
-
-#: The quickest models: these tests are about knowledge.
-LINES = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
 
 
 def test_required_edges_lower_the_order_divergence():

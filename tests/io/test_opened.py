@@ -57,10 +57,10 @@ def rows_of(table: OpenTable):
 @pytest.mark.parametrize("group", [1, 7, 100, 333, 1000])
 @pytest.mark.parametrize("per_part", [1, 10, 150, 1000, None])
 def test_any_cut_reads_the_same_rows(group, per_part):
-    table = frame()
+    table = frame().iloc[: 200 if per_part == 1 else N]  # a row at a time is slow in large row groups
     write(table, rows=group)
     opened_ = open_table("data.parquet", rows_per_part=per_part)
-    assert (opened_.shape, opened_.names) == ((N, D), list("abcd"))
+    assert (opened_.shape, opened_.names) == ((len(table), D), list("abcd"))
     assert max(part.rows for part in opened_.parts) <= (per_part or N)
     np.testing.assert_array_equal(rows_of(opened_), table)
     backwards = np.vstack([part.read() for part in opened_.parts[::-1]][::-1])

@@ -59,8 +59,8 @@ def test_files_of_a_folder_must_have_the_same_columns():
     frame().to_parquet("1.parquet")
     frame().rename(columns={"b": "z"}).to_parquet("2.parquet")
     assert said(".") == (
-        "Files '1.parquet' and '2.parquet' have different columns: the second lacks 'b' and has 'z' "
-        "beside; give files of one table, or choose the columns they share."
+        "Files '1.parquet' and '2.parquet' have different columns: the second lacks 'b' and also has 'z'"
+        "; give files of one table, or choose the columns they share."
     )
     assert open_table("*.parquet", columns=["c", "a"]).shape == (100, 2)
     assert said("*.parquet", columns=["b"]).startswith("Files '1.parquet' and '2.parquet' have different columns")

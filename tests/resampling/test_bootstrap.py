@@ -27,7 +27,8 @@ from heterodag import (
 from heterodag._version import __version__
 from heterodag.core.graph import is_dag
 
-FAST = {"selection": "partial-correlation"}
+#: The quickest models: most of these tests are about resamples.
+FAST = {"selection": "partial-correlation", "parametrization": "linear", "form": "natural", "noise": "gaussian"}
 
 
 @pytest.fixture(scope="module")

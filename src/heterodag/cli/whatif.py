@@ -65,7 +65,7 @@ def whatif(
     )
     for target, frame in frames.items():
         screen.say()
-        header = [target, "as it is", "then", "difference", f"{level:.0%} interval"]
+        header = [target, "without", "with", "difference", f"{level:.0%} interval"]
         screen.table(header, [_row(str(name), row.to_dict()) for name, row in frame.drop("variance").iterrows()])
     screen.say()
     screen.say("Intervals cover the errors of the fitted mechanisms, not those of the graph.")

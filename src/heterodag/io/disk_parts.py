@@ -82,8 +82,8 @@ def _columns(
     own = [list(file.names if isinstance(file, TextTable) else file.columns) for file in files]
     names = choice.of(own[0], shown)
     for file, columns in zip(files[1:], own[1:], strict=True):
-        beside = set() if choice.columns else set(columns) - set(names) - set(choice.drop or ())
-        _check_same(_name(files[0]), _name(file), [name for name in names if name not in columns], sorted(beside))
+        further = set() if choice.columns else set(columns) - set(names) - set(choice.drop or ())
+        _check_same(_name(files[0]), _name(file), [name for name in names if name not in columns], sorted(further))
     text: dict[str, Any] = {}
     for file in files:
         if isinstance(file, TextTable):
@@ -99,9 +99,9 @@ def _columns(
     return left, text
 
 
-def _check_same(first: str, other: str, lacking: Sequence[str], beside: Sequence[str]) -> None:
+def _check_same(first: str, other: str, lacking: Sequence[str], further: Sequence[str]) -> None:
     lacks = [f"lacks {joined([repr(name) for name in lacking])}"] if lacking else []
-    has = [f"has {joined([repr(name) for name in beside])} beside"] if beside else []
+    has = [f"also has {joined([repr(name) for name in further])}"] if further else []
     if lacks or has:
         raise DataError(
             f"Files '{first}' and '{other}' have different columns: the second {' and '.join(lacks + has)}; give files of "

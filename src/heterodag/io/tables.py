@@ -105,7 +105,7 @@ def read_table(
     source = open_source(path)
     kind = kind_of(source)
     if sheet is not None and kind != EXCEL:
-        raise ParameterError("sheet", f"be given for Excel files only; '{source}' is none", sheet)
+        raise ParameterError("sheet", f"be given for Excel files only, and '{source}' is not one", sheet)
     if kind == TEXT:
         frame = read_text(
             source, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, comment=comment,

@@ -105,17 +105,30 @@ class LongScores(LocalScores):
         missing = [key for key in dict.fromkeys(asked) if key not in self._fits]
         if missing:
             known = {key: relative(key, self._fits.values()) for key in missing}
-            found = self._on_all_rows([*self._fresh(known, after), *self._nested(known, after)])
-            for fit, end in sorted(found, key=lambda one: one[0].loss, reverse=True):
-                self._fits[fit.key], self._ends[fit.key] = fit, end
-            self._tell_promises(missing)
+            self._keep(self._on_all_rows([*self._fresh(known, after), *self._nested(known, after)]))
+            # Parents that entered by a line may turn out to need a curve.
+            to_bend = {key: self._asking_for_curves(self._known(key)) for key in missing}
+            bent = [self._curved(self._known(key), parents) for key, parents in to_bend.items() if parents]
+            self._keep(self._on_all_rows(self._judged(self._begun(bent))))
         return [self._fits[key] for key in keys]
 
-    def _tell_promises(self, keys: Sequence[Key]) -> None:
-        """Store what every further parent promises to models: its line, and its bends if they pay for a curve."""
-        fits = [self._fits[key] for key in keys]
-        variances = self._summed(self.long.in_memory())(score_variances, fits)
-        for key, own in zip(keys, variances, strict=True):
+    def _known(self, key: Key) -> LinearFit:
+        fit = self._fits[key]
+        assert isinstance(fit, LinearFit)
+        return fit
+
+    def _keep(self, found: Iterable[tuple[LinearFit, EndSums]]) -> None:
+        """Store models that are better than those known, with what every further parent promises them.
+
+        That is what its line promises, and its bends if they pay for a curve.
+        """
+        better = dict[Key, LinearFit]()
+        for fit, end in sorted(found, key=lambda one: one[0].loss, reverse=True):
+            if fit.key not in self._fits or fit.loss < self._fits[fit.key].loss:
+                better[fit.key] = self._fits[fit.key] = fit
+                self._ends[fit.key] = end
+        variances = self._summed(self.long.in_memory())(score_variances, list(better.values())) if better else []
+        for key, own in zip(better, variances, strict=True):
             self._promises[key] = line, bends = promises(self._ends[key].scores, own.variance * self._share)
             self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
 
@@ -131,7 +144,15 @@ class LongScores(LocalScores):
         settled = (
             fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample)) if rivals else []
         )
-        starts = [Start(_start(fit), second * self._share) for fit, second in settled]
+        return self._judged([Start(_start(fit), second * self._share) for fit, second in settled])
+
+    def _begun(self, fits: Sequence[LinearFit]) -> list[Start]:
+        """Return starts with the second derivatives that the sample tells."""
+        seconds = self._summed(self.long.in_memory())(second_sums, fits) if fits else []
+        return [Start(fit, sums.second * self._share) for fit, sums in zip(fits, seconds, strict=True)]
+
+    def _judged(self, starts: Sequence[Start]) -> list[Start]:
+        """Return models near their optimum, without the curves that all rows do not need."""
         straight, bent = ([start for start in starts if bool(curves_of(start.fit)) is has] for has in (False, True))
         near = near_optimum(bent, self._summed(self.long.groups()), self.n_rows)
         return [*straight, *map(self._straightened, near)]
@@ -143,15 +164,18 @@ class LongScores(LocalScores):
 
     def _rivals(self, fit: LinearFit) -> list[LinearFit]:
         """Return the models of a key that all rows choose from: in location-scale form with curves, and natural ones."""
-        fitter = self.fitter
-        if not fit.parents or not isinstance(fitter, CompetingFitter) or not fitter.curves:
+        if not fit.parents or not self._curves:
             return [_start(fit)]
         if fit.form is LOCATION_SCALE:
-            return [self._curved(fit)]
-        if LOCATION_SCALE not in fitter.forms:
-            return [fit]
+            return [self._curved(fit, fit.parents)]
         (other,) = Batch.of(self.sample(CHOSEN_ON).table, [fit.key], [None]).curves(Effort.FINAL).fits
-        return [fit, self._curved(other)]
+        return [fit, self._curved(other, fit.parents)]
+
+    @property
+    def _curves(self) -> bool:
+        """Whether curves in location-scale form compete."""
+        fitter = self.fitter
+        return isinstance(fitter, CompetingFitter) and fitter.curves and LOCATION_SCALE in fitter.forms
 
     def _straightened(self, start: Start) -> Start:
         """Return a model without the curves that all rows do not need."""
@@ -162,35 +186,36 @@ class LongScores(LocalScores):
     def _nested(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
         """Return where models with one parent more, or with some less, than a known one begin: at their expected optimum."""
         related = [(key, near) for key, near in known.items() if near is not None]
-        chosen = self._chosen([key for key, near in related if len(near.parents) < len(key[1])], after)
-        begun = [self._with_parent(near, chosen[key]) if key in chosen else near for key, near in related]
-        seconds = self._summed(self.long.in_memory())(second_sums, begun) if begun else []
+        first = self._chosen([key for key, near in related if not near.parents], after)
+        larger = [(key, near) for key, near in related if len(near.parents) < len(key[1])]
+        grown = {
+            key: with_parent(near, key[1], first[key].form if key in first else near.form) for key, near in larger
+        }
         starts = list[Start]()
-        for (key, near), fit, sums in zip(related, begun, seconds, strict=True):
-            second, penalty = sums.second * self._share, np.diag(penalty_of(fit, self.n_rows))
-            if key not in chosen:
-                fit, second = expected_without(near, key[1], second + penalty)
-                starts.append(Start(fit, second - np.diag(penalty_of(fit, self.n_rows)), expected=True))
-            elif self._bent(near, key):
-                starts.append(Start(fit, second))
+        for (key, near), begun in zip(
+            related, self._begun([grown.get(key, near) for key, near in related]), strict=True
+        ):
+            second = begun.second + np.diag(penalty_of(begun.fit, self.n_rows))
+            if key in grown:
+                (new,) = set(key[1]).difference(near.parents)
+                fit = expected_with(begun.fit, new, second, self._ends[near.key].scores[:, new])
+                starts.append(Start(fit, begun.second, expected=True))
             else:
-                new = _new(near, key)
-                scores = self._ends[near.key].scores[:, new]
-                starts.append(Start(expected_with(fit, new, second + penalty, scores), second, expected=True))
+                fit, second = expected_without(near, key[1], second)
+                starts.append(Start(fit, second - np.diag(penalty_of(fit, self.n_rows)), expected=True))
         return starts
 
-    def _with_parent(self, near: LinearFit, chosen: LinearFit) -> LinearFit:
-        bent = self._bent(near, chosen.key)
-        return with_parent(near, self._curved(chosen) if bent else chosen, bent)
-
-    def _curved(self, fit: LinearFit) -> LinearFit:
-        """Return a model in which every parent has a curve."""
+    def _curved(self, fit: LinearFit, parents: Iterable[int]) -> LinearFit:
+        """Return a model in which the given parents have curves."""
         table = self.sample(CHOSEN_ON).table
-        return curved(fit, {j: spline_of(table, j, basis_width(table.shape[0])) for j in fit.parents})
+        return curved(fit, {j: spline_of(table, j, basis_width(table.shape[0])) for j in parents})
 
-    def _bent(self, near: LinearFit, key: Key) -> bool:
-        """Return whether all rows ask for a curve of a new parent: it must pay for a coefficient in mean and spread."""
-        return bool(self._promises[near.key][1, _new(near, key)] > np.log(self.n_rows))
+    def _asking_for_curves(self, fit: LinearFit) -> list[int]:
+        """Return the parents that act by a line and whose bends promise to pay for a coefficient in mean and spread."""
+        if not self._curves or fit.form is not LOCATION_SCALE:
+            return []
+        bent = {fit.parents[k] for k, _ in curves_of(fit)}
+        return [j for j in fit.parents if j not in bent and self._promises[fit.key][1, j] > np.log(self.n_rows)]
 
     def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
         """Return models at their optimum, with what all rows say of them."""
@@ -222,11 +247,6 @@ class LongScores(LocalScores):
     def without(self, tests: Sequence[tuple[Key, Sequence[int]]]) -> list[DropOne]:
         """Test parents one at a time, on the largest sample."""
         return self.sample(CHOSEN_ON).without(tests)
-
-
-def _new(near: LinearFit, key: Key) -> int:
-    (new,) = set(key[1]).difference(near.parents)
-    return new
 
 
 def _start(fit: LinearFit) -> LinearFit:

@@ -2,12 +2,11 @@
 
 On a sample, form and curves are chosen for every model on its own. Over millions of rows, two models that treat a shared
 parent differently (by a line and by a curve, or by curves of 8 and of 24 columns) differ by thousands of nats, and what a
-further parent adds is lost in that. So a long table compares models in which everything else is equal. A further parent acts
-by a line unless all rows ask for a curve: one that only a sample asked for would pay for columns that do nothing.
+further parent adds is lost in that. So a long table compares models in which everything else is equal.
 
 A sample cannot tell lines from gently bent curves, which millions of rows can. What a line misses there, variables related
-to the parent seem to explain: false parents. So models have curves first (`curved`), and all rows decide which of them
-become lines (`straightened`).
+to the parent seem to explain: false parents. So models that a sample chose get curves first (`curved`), and all rows decide
+which of them become lines (`straightened`). A further parent acts by a line at first, until all rows ask for a curve.
 
 Second derivatives and what is known of the model at hand also tell where the optimum of the other one is, if the parent
 is weak: one pass over the rows then confirms it.
@@ -21,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heterodag.core.design import linear_basis
-from heterodag.core.gaussian import Array, Index
+from heterodag.core.gaussian import Array, Form, Index
 from heterodag.core.location_scale import CLOSED, FIRST_STRENGTH
 from heterodag.core.splines import LINE, ColumnSpline, SplineBasis
 from heterodag.core.wald import wald_gains
@@ -72,10 +71,10 @@ def _closed(known: LinearFit, dropped: Index, second: Array) -> LinearFit:
 
 
 def curved(known: LinearFit, columns: Mapping[int, ColumnSpline]) -> LinearFit:
-    """Return the start of a model in which parents that act by lines get curves, of the given bases."""
+    """Return the start of a model in which some parents that act by lines get curves, of the given bases."""
     parts = _parts(known)
     for j, part in parts.items():
-        if part.column.curves is None:
+        if j in columns and part.column.curves is None:
             theta = np.pad(part.theta, ((0, 0), (0, columns[j].width - 1)))
             parts[j] = _Part(columns[j], theta, np.full(2, FIRST_STRENGTH))
     return _joined(known, known.parents, parts)
@@ -140,20 +139,15 @@ def coefficients_of(fit: LinearFit, parent: int) -> Index:
     return fit.shape.of_rows(fit.basis.blocks[k] if isinstance(fit.basis, SplineBasis) else slice(k + 1, k + 2))
 
 
-def with_parent(known: LinearFit, chosen: LinearFit, bent: bool) -> LinearFit:
+def with_parent(known: LinearFit, parents: Parents, form: Form) -> LinearFit:
     """Return the start of a model that has one parent more than `known`, and the others as they are there.
 
-    The new parent has no effect yet. If it is `bent`, it acts by the curve that it has in `chosen`, a model of a sample;
-    else it acts by a line. A model without parents has no form of its own: it takes that of `chosen`.
+    The new parent acts by a line and has no effect yet. A model without parents has no form of its own, and takes `form`.
     """
     if not known.parents:
-        known = replace(known, form=chosen.form, theta=np.zeros(2 + chosen.form.locations), basis=linear_basis)
-    parts = _parts(known)
-    for j, part in _parts(chosen).items():
-        column, width = (part.column, part.theta.shape[1]) if bent else (LINE, 1)
-        strengths = part.strengths if bent else np.full(2, np.inf)
-        parts.setdefault(j, _Part(column, np.zeros((2, width)), strengths))
-    return _joined(known, chosen.parents, parts)
+        known = replace(known, form=form, theta=np.zeros(2 + form.locations), basis=linear_basis)
+    new = _Part(LINE, np.zeros((2, 1)), np.full(2, np.inf))
+    return _joined(known, parents, dict.fromkeys(parents, new) | _parts(known))
 
 
 def _joined(known: LinearFit, parents: Parents, parts: Mapping[int, _Part]) -> LinearFit:
