@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from heterodag import simulate
+from heterodag.core import blocks as blocks_module
 from heterodag.core.blocks import Blocks, LongTable
 from heterodag.core.densities import SHARP, ResidualSums
 from heterodag.core.gaussian import LOCATION_SCALE, NATURAL
@@ -92,6 +93,23 @@ def test_the_answer_does_not_depend_on_the_parts(data):
     np.testing.assert_allclose(one.losses(keys), other.losses(keys), rtol=1e-9)
     for key in keys:
         np.testing.assert_allclose(one.gains(key), other.gains(key), rtol=1e-6, atol=1e-6)
+
+
+def test_a_tenth_of_a_very_long_table_is_asked_first_and_changes_nothing(data, monkeypatch):
+    keys = keys_of(data)
+    plain = scores_of(data.X, CompetingFitter())
+    assert plain.between() == ()
+    monkeypatch.setattr(blocks_module, "_VERY_LONG", 10_000)
+    monkeypatch.setattr(blocks_module, "_ONE_IN", 3)
+    monkeypatch.setattr(blocks_module, "_STRETCH", 500)
+    stepped = scores_of(data.X, CompetingFitter())
+    (fewer,) = stepped.between()
+    assert fewer.n_rows == 4000
+    for one, other in zip(plain.fits(keys), stepped.fits(keys), strict=True):
+        assert other.converged
+        assert other.loss == pytest.approx(one.loss, abs=20.0)  # which curves are tried is decided on fewer rows
+    gaps = np.insert(data.X, [10], np.nan, axis=0)
+    assert scores_of(gaps, CompetingFitter()).between() == ()  # how many rows stretches have is not known
 
 
 def test_gradients_in_powers_are_those_of_the_designs(data):

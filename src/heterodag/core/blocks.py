@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from heterodag.core.gaussian import Array
-from heterodag.core.parts import ArrayPart, Part
+from heterodag.core.parts import ArrayPart, Part, stretches
 from heterodag.core.survey import Survey
 from heterodag.core.table import Table
 
@@ -16,6 +16,8 @@ from heterodag.core.table import Table
 _BLOCK_ROWS = 8192
 #: Most groups of parts, whatever the number of workers: sums taken in another order differ in rounding.
 _GROUPS = 64
+#: Tables with at least this many rows are asked in two steps: first one in `_ONE_IN` rows, in stretches of `_STRETCH`.
+_VERY_LONG, _ONE_IN, _STRETCH = 5_000_000, 10, 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,13 @@ class LongTable:
         """Return the parts in groups, each to be read by one worker."""
         cuts = np.array_split(np.arange(len(self.parts)), min(_GROUPS, len(self.parts)))
         return [self._blocks([self.parts[k] for k in some], self.survey.n_rows) for some in cuts]
+
+    def fewer(self) -> LongTable | None:
+        """Return a tenth of a very long table, in stretches from all of it; None if it is shorter or has gaps."""
+        if self.survey.n_rows < _VERY_LONG or self.survey.dropped:
+            return None
+        parts = stretches(self.parts, _STRETCH, _ONE_IN * _STRETCH)
+        return LongTable(tuple(parts), replace(self.survey, n_rows=sum(part.rows for part in parts)))
 
     def in_memory(self) -> list[Blocks]:
         """Return the sample as if it were the table, in one group."""

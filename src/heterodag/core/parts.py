@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,6 +53,41 @@ class ArrayPart:
     def read(self) -> Array:
         """Return the numbers (rows, d)."""
         return self.X[self.start : self.stop]
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows:
+    """Rows `start` to `stop` of a part."""
+
+    part: Part
+    start: int
+    stop: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stop - self.start
+
+    @property
+    def label(self) -> str:
+        """Where the part is."""
+        return self.part.label
+
+    def read(self) -> Array:
+        """Return the numbers (rows, d)."""
+        return self.part.read()[self.start : self.stop]
+
+
+def stretches(parts: Sequence[Part], length: int, every: int) -> list[SomeRows]:
+    """Return the first `length` of every `every` rows of a table in parts, however it is cut."""
+    found, first = list[SomeRows](), 0
+    for part in parts:
+        for begin in range(first - first % every, first + part.rows, every):
+            start, stop = max(begin, first), min(begin + length, first + part.rows)
+            if start < stop:
+                found.append(SomeRows(part, start - first, stop - first))
+        first += part.rows
+    return found
 
 
 def array_parts(X: Array, rows: int) -> Iterator[ArrayPart]:

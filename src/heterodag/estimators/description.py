@@ -53,7 +53,8 @@ def sure_directions(
     nats = direction_nats(levels, *told)[: study.d, : study.d]
     if isinstance(found.scores, LongScores):
         with suppress(OutOfTime):
-            for more, clear in ((found.scores.sample(LEVELS[-1]), _ASKED_AGAIN), (found.scores, CLOSE)):
+            many = [(more, CLOSE) for more in (*found.scores.between(), found.scores)]
+            for more, clear in ((found.scores.sample(LEVELS[-1]), _ASKED_AGAIN), *many):
                 doubtful = [edge for edge in edges if not nats[edge] > clear]
                 for edge, cost in turning_costs(more, adjacency, doubtful, price, study.knowledge).items():
                     nats[edge] = max(cost, 0.0)

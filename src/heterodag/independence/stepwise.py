@@ -90,8 +90,8 @@ def _settle(
     if scores is sample and scores.n_rows <= LEVELS[-1]:
         _neighbours(problem, scores, chosen)
         return dict(chosen)
-    settled = dict(chosen)
-    for more in dict.fromkeys((scores,) if scores is sample else (scores.sample(LEVELS[-1]), scores)):
+    settled, samples = dict(chosen), () if scores is sample else (scores.sample(LEVELS[-1]),)
+    for more in dict.fromkeys((*samples, *scores.between(), scores)):
         _neighbours(problem, more, settled, certain=CERTAIN)
         # Rows outside the sample may disagree with it: where they do, choose again with more rows.
         settled |= _chosen(problem, more, settled, _disputed(problem, more, settled), trials=1)

@@ -164,6 +164,10 @@ class LocalScores:
             self._samples[rows] = small
         return self._samples[rows]
 
+    def between(self) -> tuple[LocalScores, ...]:
+        """Return scores on fewer rows that are asked after the samples, before all rows."""
+        return ()
+
     def _sampled(self, rows: int) -> LocalScores:
         if self.experiments is None:
             return LocalScores(self.table.sample(rows), self.fitter, self.work)

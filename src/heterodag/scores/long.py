@@ -27,6 +27,7 @@ from heterodag.scores.nested import (
     curves_of,
     expected_with,
     expected_without,
+    not_fully_bent,
     relative,
     straightened,
     with_parent,
@@ -62,6 +63,9 @@ class LongScores(LocalScores):
         #: The scores that models are chosen on.
         self._local = LocalScores(self.table, fitter, self.work)
         self._samples = {self.n_rows: self}
+        fewer = long.fewer()
+        #: The scores on a tenth of a very long table, where fits to all rows start.
+        self._fewer = None if fewer is None else LongScores(fewer, fitter, self.work)
         #: What all rows said of the models in the end.
         self._ends = dict[Key, EndSums]()
         #: What lines and bends of every column promise to the models (nats).
@@ -97,6 +101,10 @@ class LongScores(LocalScores):
             self._samples[rows] = self._local.sample(rows)
         return self._samples[rows]
 
+    def between(self) -> tuple[LocalScores, ...]:
+        """Return the scores on a tenth of a very long table."""
+        return () if self._fewer is None else (self._fewer,)
+
     def fits(self, keys: Iterable[Key], effort: Effort = Effort.SEARCH, after: Parents | None = None) -> list[Fit]:
         """Return models on all rows; each begins where the same model on the largest sample ended."""
         keys = list(keys)
@@ -105,7 +113,13 @@ class LongScores(LocalScores):
         missing = [key for key in dict.fromkeys(asked) if key not in self._fits]
         if missing:
             known = {key: relative(key, self._fits.values()) for key in missing}
-            self._keep(self._on_all_rows([*self._fresh(known, after), *self._nested(known, after)]))
+            new = [key for key, near in known.items() if near is None]
+            self._keep(self._on_all_rows([*self._fresh(new, after), *self._nested(known, after)]))
+            if self._fewer is not None:  # where its models lead nowhere, those of the sample may lead further
+                stuck = self.sample(CHOSEN_ON).fits(
+                    [key for key in new if not self._fits[key].converged], Effort.FINAL
+                )
+                self._keep(self._on_all_rows(self._from_sample(stuck)))
             # Parents that entered by a line may turn out to need a curve.
             to_bend = {key: self._asking_for_curves(self._known(key)) for key in missing}
             bent = [self._curved(self._known(key), parents) for key, parents in to_bend.items() if parents]
@@ -133,17 +147,21 @@ class LongScores(LocalScores):
             self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
 
     def _chosen(self, keys: Iterable[Key], after: Parents | None) -> dict[Key, LinearFit]:
-        """Return the models that the largest sample chooses."""
-        fits = self.sample(CHOSEN_ON).fits(keys, Effort.FINAL, after)
-        return {fit.key: fit for fit in fits if isinstance(fit, LinearFit)}
+        """Return the models that fewer rows choose."""
+        fewer = self.sample(CHOSEN_ON) if self._fewer is None else self._fewer
+        return {fit.key: fit for fit in fewer.fits(keys, Effort.FINAL, after) if isinstance(fit, LinearFit)}
 
-    def _fresh(self, known: Mapping[Key, LinearFit | None], after: Parents | None) -> list[Start]:
+    def _fresh(self, keys: Sequence[Key], after: Parents | None) -> list[Start]:
         """Return where models without a known relative begin: near their optimum, with the curves that all rows need."""
-        fits = self._chosen([key for key, near in known.items() if near is None], after)
-        rivals = [rival for fit in fits.values() for rival in self._rivals(fit)]
-        settled = (
-            fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample)) if rivals else []
-        )
+        fits = self._chosen(keys, after).values()
+        return self._from_sample(fits) if self._fewer is None else self._judged(self._begun([*map(_start, fits)]))
+
+    def _from_sample(self, fits: Iterable[Fit]) -> list[Start]:
+        """Return the same for models of the sample."""
+        rivals = [rival for fit in fits if isinstance(fit, LinearFit) for rival in self._rivals(fit)]
+        if not rivals:
+            return []
+        settled = fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample))
         return self._judged([Start(_start(fit), second * self._share) for fit, second in settled])
 
     def _begun(self, fits: Sequence[LinearFit]) -> list[Start]:
@@ -214,8 +232,8 @@ class LongScores(LocalScores):
         """Return the parents that act by a line and whose bends promise to pay for a coefficient in mean and spread."""
         if not self._curves or fit.form is not LOCATION_SCALE:
             return []
-        bent = {fit.parents[k] for k, _ in curves_of(fit)}
-        return [j for j in fit.parents if j not in bent and self._promises[fit.key][1, j] > np.log(self.n_rows)]
+        bends = self._promises[fit.key][1]
+        return [j for j in not_fully_bent(fit) if bends[j] > np.log(self.n_rows)]
 
     def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
         """Return models at their optimum, with what all rows say of them."""

@@ -71,13 +71,21 @@ def _closed(known: LinearFit, dropped: Index, second: Array) -> LinearFit:
 
 
 def curved(known: LinearFit, columns: Mapping[int, ColumnSpline]) -> LinearFit:
-    """Return the start of a model in which some parents that act by lines get curves, of the given bases."""
+    """Return the start of a model in which some parents have curves, of the given bases if they had none."""
     parts = _parts(known)
-    for j, part in parts.items():
-        if j in columns and part.column.curves is None:
-            theta = np.pad(part.theta, ((0, 0), (0, columns[j].width - 1)))
-            parts[j] = _Part(columns[j], theta, np.full(2, FIRST_STRENGTH))
+    for j, column in columns.items():
+        part = parts[j]
+        if part.column.curves is None:
+            theta = np.pad(part.theta, ((0, 0), (0, column.width - 1)))
+            parts[j] = _Part(column, theta, np.full(2, FIRST_STRENGTH))
+        else:
+            parts[j] = replace(part, strengths=np.where(part.strengths < CLOSED, part.strengths, FIRST_STRENGTH))
     return _joined(known, known.parents, parts)
+
+
+def not_fully_bent(fit: LinearFit) -> list[int]:
+    """Return the parents that act by a line on mean, spread or both."""
+    return [j for j, part in _parts(fit).items() if part.column.curves is None or not (part.strengths < CLOSED).all()]
 
 
 def curves_of(fit: LinearFit) -> dict[tuple[int, int], Index]:
