@@ -154,7 +154,11 @@ class LongScores(LocalScores):
     def _fresh(self, keys: Sequence[Key], after: Parents | None) -> list[Start]:
         """Return where models without a known relative begin: near their optimum, with the curves that all rows need."""
         fits = self._chosen(keys, after).values()
-        return self._from_sample(fits) if self._fewer is None else self._judged(self._begun([*map(_start, fits)]))
+        if self._fewer is None:
+            return self._from_sample(fits)
+        bent = [self._curves and fit.form is LOCATION_SCALE for fit in fits]
+        starts = [self._curved(fit, fit.parents) if curves else fit for fit, curves in zip(fits, bent, strict=True)]
+        return self._judged(self._begun([*map(_start, starts)]))
 
     def _from_sample(self, fits: Iterable[Fit]) -> list[Start]:
         """Return the same for models of the sample."""
