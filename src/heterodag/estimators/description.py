@@ -17,7 +17,7 @@ from heterodag.io.exports import STRENGTHS
 from heterodag.io.inputs import column_labels
 from heterodag.knowledge import Study
 from heterodag.ordering.causal_order import FoundOrder, reordered
-from heterodag.ordering.directions import CLOSE, direction_nats, observational_choices
+from heterodag.ordering.directions import CLOSE, OPEN_BELOW, direction_nats, observational_choices
 from heterodag.ordering.search import LEVELS, order_choices, respected
 from heterodag.ordering.turning import turn_edges, turning_costs, with_edges_against
 from heterodag.runtime.work import OutOfTime
@@ -53,8 +53,9 @@ def sure_directions(
     nats = direction_nats(levels, *told)[: study.d, : study.d]
     if isinstance(found.scores, LongScores):
         with suppress(OutOfTime):
-            many = [(more, CLOSE) for more in (*found.scores.between(), found.scores)]
-            for more, clear in ((found.scores.sample(LEVELS[-1]), _ASKED_AGAIN), *many):
+            # In a very long table, all rows are asked only what a tenth of them leaves open.
+            many, limits = (*found.scores.between(), found.scores), (CLOSE, OPEN_BELOW)
+            for more, clear in ((found.scores.sample(LEVELS[-1]), _ASKED_AGAIN), *zip(many, limits, strict=False)):
                 doubtful = [edge for edge in edges if not nats[edge] > clear]
                 for edge, cost in turning_costs(more, adjacency, doubtful, price, study.knowledge).items():
                     nats[edge] = max(cost, 0.0)
@@ -77,7 +78,7 @@ def settled_directions(
         for _ in range(_TIMES_TURNED):
             nats, _ = sure_directions(found, graph.adjacency, study, price)
             assert nats is not None
-            doubtful = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency) if not nats[i, j] > CLOSE]
+            doubtful = [(int(i), int(j)) for i, j in np.argwhere(graph.adjacency) if not nats[i, j] > OPEN_BELOW]
             adjacency = turn_edges(found.scores, graph.adjacency, doubtful, price, study.knowledge)
             order = found.result.order.tolist()
             adjacency = with_edges_against(found.scores, adjacency, order, price, study.knowledge)

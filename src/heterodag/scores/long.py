@@ -27,7 +27,6 @@ from heterodag.scores.nested import (
     curves_of,
     expected_with,
     expected_without,
-    not_fully_bent,
     relative,
     straightened,
     with_parent,
@@ -120,8 +119,8 @@ class LongScores(LocalScores):
                     [key for key in new if not self._fits[key].converged], Effort.FINAL
                 )
                 self._keep(self._on_all_rows(self._from_sample(stuck)))
-            # Parents that entered by a line may turn out to need a curve.
-            to_bend = {key: self._asking_for_curves(self._known(key)) for key in missing}
+            # A parent that entered by a line may turn out to need a curve.
+            to_bend = {key: self._asking_for_curve(key, near) for key, near in known.items() if near is not None}
             bent = [self._curved(self._known(key), parents) for key, parents in to_bend.items() if parents]
             self._keep(self._on_all_rows(self._judged(self._begun(bent))))
         return [self._fits[key] for key in keys]
@@ -232,12 +231,11 @@ class LongScores(LocalScores):
         table = self.sample(CHOSEN_ON).table
         return curved(fit, {j: spline_of(table, j, basis_width(table.shape[0])) for j in parents})
 
-    def _asking_for_curves(self, fit: LinearFit) -> list[int]:
-        """Return the parents that act by a line and whose bends promise to pay for a coefficient in mean and spread."""
-        if not self._curves or fit.form is not LOCATION_SCALE:
-            return []
-        bends = self._promises[fit.key][1]
-        return [j for j in not_fully_bent(fit) if bends[j] > np.log(self.n_rows)]
+    def _asking_for_curve(self, key: Key, near: LinearFit) -> set[int]:
+        """Return the parent that `near` does not have, if its bends promise to pay for a coefficient in mean and spread."""
+        if not self._curves or self._known(key).form is not LOCATION_SCALE:
+            return set()
+        return {j for j in set(key[1]).difference(near.parents) if self._promises[key][1, j] > np.log(self.n_rows)}
 
     def _on_all_rows(self, starts: Sequence[Start]) -> list[tuple[LinearFit, EndSums]]:
         """Return models at their optimum, with what all rows say of them."""

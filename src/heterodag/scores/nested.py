@@ -83,11 +83,6 @@ def curved(known: LinearFit, columns: Mapping[int, ColumnSpline]) -> LinearFit:
     return _joined(known, known.parents, parts)
 
 
-def not_fully_bent(fit: LinearFit) -> list[int]:
-    """Return the parents that act by a line on mean, spread or both."""
-    return [j for j, part in _parts(fit).items() if part.column.curves is None or not (part.strengths < CLOSED).all()]
-
-
 def curves_of(fit: LinearFit) -> dict[tuple[int, int], Index]:
     """Return where the coefficients of curves are, without their lines, by the number of the parent and the predictor."""
     blocks = fit.basis.blocks if isinstance(fit.basis, SplineBasis) else []
