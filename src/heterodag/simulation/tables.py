@@ -40,6 +40,8 @@ BOUND = 4.0
 _PER_PAIR = 3
 #: Numbers per cell of the table: values, noise, mean, scale, and as many temporaries.
 _PER_CELL = 8
+#: Seconds per cell of the graph and of the table, on the machine that made the results; for messages only.
+_SECONDS_PER_PAIR, _SECONDS_PER_CELL = 1.5e-8, 1.5e-7
 # A sum whose range is below this share of its size is constant up to rounding: it must not be scaled up.
 CONSTANT = 1e-12
 
@@ -318,9 +320,11 @@ def _check_size(n: int, d: int) -> None:
     if free is None or graph + table <= free:
         return
     name, value = ("d", d) if graph >= table else ("n", n)
+    minutes = max(1, round((_SECONDS_PER_PAIR * d * d + _SECONDS_PER_CELL * n * d) / 60.0))
     raise ParameterError(
-        name, f"be smaller: {n} rows of {d} columns need about {in_words(graph + table)} of memory ({in_words(graph)} for "
-        f"a graph of {d} x {d} cells, {in_words(table)} for the table), and {in_words(free)} are free", value,
+        name, f"be smaller: {n} rows of {d} columns need about {minutes} min and {in_words(graph + table)} of "
+        f"memory ({in_words(graph)} for a graph of {d} x {d} cells, {in_words(table)} for the table), and {in_words(free)} "
+        "are free", value,
         f"Use fewer {'columns' if name == 'd' else 'rows'}, or put smaller tables side by side.",
     )  # fmt: skip
 
