@@ -43,5 +43,8 @@ def test_sums_of_blocks_are_those_of_all_rows(model):
 
 def test_the_gradient_alone_is_that_of_a_step(model):
     form, theta, Z, y = model
-    rows = row_terms(form, theta, Z, y, 2.0)
-    np.testing.assert_array_equal(gradient_of(form, rows, Z), step_sums(form, theta, Z, y, 2.0)[1])
+    p = len(Z)
+    A, s = theta[:p] @ Z, theta[p : 2 * p] @ Z
+    rows = row_terms(form, A, s, theta[2 * p :].sum(), theta[p], y, 2.0)
+    whole = step_sums(form, theta, Z, y, 2.0)[1]
+    np.testing.assert_allclose(gradient_of(form, rows, [Z[1:3], Z[3:]]), whole, rtol=1e-12)  # in two pieces

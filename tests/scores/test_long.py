@@ -115,7 +115,7 @@ def test_a_tenth_of_a_very_long_table_is_asked_first_and_changes_nothing(data, m
 def test_gradients_in_powers_are_those_of_the_designs(data):
     scores = scores_of(data.X, CompetingFitter())
     fits = [fit for fit in scores.sample(2000).fits(keys_of(data)) if fit.parents]
-    (blocks,) = scores.long.in_memory()
+    blocks = scores.long.in_memory[0]
     for second, first, end in zip(
         second_sums(blocks, fits), gradient_sums(blocks, fits), end_sums(blocks, fits), strict=True
     ):

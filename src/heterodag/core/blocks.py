@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from heterodag.core.table import Table
 _BLOCK_ROWS = 8192
 #: Most groups of parts, whatever the number of workers: sums taken in another order differ in rounding.
 _GROUPS = 64
+#: Groups of rows of the sample.
+_SAMPLE_GROUPS = 4
 #: Tables with at least this many rows are asked in two steps: first one in `_ONE_IN` rows, in stretches of `_STRETCH`.
 _VERY_LONG, _ONE_IN, _STRETCH = 5_000_000, 10, 100_000
 
@@ -63,10 +66,11 @@ class LongTable:
         parts = stretches(self.parts, _STRETCH, _ONE_IN * _STRETCH)
         return LongTable(tuple(parts), replace(self.survey, n_rows=sum(part.rows for part in parts)))
 
+    @cached_property
     def in_memory(self) -> list[Blocks]:
-        """Return the sample as if it were the table, in one group."""
+        """The sample as if it were the table, in a few groups; always the same objects, which workers get once."""
         X = self.survey.sample
-        return [self._blocks([ArrayPart(X, 0, len(X))], len(X))]
+        return [self._blocks([ArrayPart(some, 0, len(some))], len(X)) for some in np.array_split(X, _SAMPLE_GROUPS)]
 
     def _blocks(self, parts: Sequence[Part], n_rows: int) -> Blocks:
         return Blocks(tuple(parts), n_rows, self.survey.location, self.survey.scale)

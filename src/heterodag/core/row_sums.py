@@ -6,6 +6,7 @@ add up to those of the whole table, so a table can be read block by block, in an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,15 +31,16 @@ class RowTerms:
     excess: Array
 
 
-def row_terms(form: Form, theta: Array, Z: Array, y: Array, limit: float) -> RowTerms:
-    """Return the terms of every row of a block: design `Z` (p, rows), target `y` (rows,)."""
-    p = len(Z)
-    A, s, m = theta[:p] @ Z, theta[p : 2 * p] @ Z, theta[2 * p :].sum()
+def row_terms(form: Form, A: Array, s: Array, m: float, centre: float, y: Array, limit: float) -> RowTerms:
+    """Return the terms of every row of a block: predictors `A` and `s` (rows,), location `m`, target `y` (rows,).
+
+    `centre` is the average log precision, from which the swing of `s` is measured.
+    """
     mean = form.mean_terms(y, s)
-    e = form.standardized(mean, y, A, m)
+    e = form.standardized(mean, y, A, np.asarray(m))
     first, second = np.empty((1 + form.locations, len(y))), np.empty((2, len(y)))
     form.spread_terms(mean, e, A, True, first, second)
-    swing = s - theta[p]
+    swing = s - centre
     excess = swing - np.clip(swing, -limit, limit)
     loss = 0.5 * float(e @ e - s.sum() + excess @ excess)
     precision = mean.precision
@@ -48,18 +50,20 @@ def row_terms(form: Form, theta: Array, Z: Array, y: Array, limit: float) -> Row
     )
 
 
-def gradient_of(form: Form, rows: RowTerms, Z: Array) -> Array:
-    """Return the gradient (size,) of the loss."""
-    p, held = len(Z), Z @ rows.excess
-    held[0] = 0.0  # the swing is measured from the average log precision
-    out = np.empty(2 * p + form.locations)
-    out[:p], out[p : 2 * p], out[2 * p :] = Z @ rows.by_A, Z @ rows.by_s + held, rows.by_m
-    return out
+def gradient_of(form: Form, rows: RowTerms, pieces: Sequence[Array]) -> Array:
+    """Return the gradient (size,) of the loss; the design is a row of ones and the given `pieces` of it."""
+    weights = np.stack([rows.by_A, rows.by_s + rows.excess])
+    # The swing is measured from the average log precision: the bound on it says nothing about the intercept.
+    constant = np.array([[rows.by_A.sum()], [rows.by_s.sum()]])
+    sides = np.concatenate([constant, *(weights @ piece.T for piece in pieces)], axis=1)
+    return np.concatenate([*sides, np.full(form.locations, rows.by_m)])
 
 
 def step_sums(form: Form, theta: Array, Z: Array, y: Array, limit: float) -> tuple[float, Array, Array]:
     """Return loss, gradient (size,) and observed second derivatives (size, size) at `theta`, summed over the rows."""
-    p, rows = len(Z), row_terms(form, theta, Z, y, limit)
+    p = len(Z)
+    A, s = theta[: 2 * p].reshape(2, p) @ Z
+    rows = row_terms(form, A, s, float(theta[2 * p :].sum()), float(theta[p]), y, limit)
     # One product of all three weighted designs is faster than three products.
     products = np.concatenate([Z * rows.by_AA, Z * rows.by_As, Z * rows.by_ss]) @ Z.T
     second = np.empty((2 * p + form.locations,) * 2)
@@ -72,4 +76,4 @@ def step_sums(form: Form, theta: Array, Z: Array, y: Array, limit: float) -> tup
         second[2 * p, :p] = second[:p, 2 * p] = Z.sum(axis=1)
         second[2 * p, p : 2 * p] = second[p : 2 * p, 2 * p] = Z @ rows.by_sm
         second[2 * p, 2 * p] = rows.by_mm
-    return rows.loss, gradient_of(form, rows, Z), second
+    return rows.loss, gradient_of(form, rows, [Z[1:]]), second

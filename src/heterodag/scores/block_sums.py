@@ -15,7 +15,6 @@ import numpy as np
 
 from heterodag.core.blocks import Blocks
 from heterodag.core.densities import SHARP, raw_features
-from heterodag.core.design import linear_basis
 from heterodag.core.gaussian import Array
 from heterodag.core.row_sums import RowTerms, gradient_of, row_terms, step_sums
 from heterodag.core.solver import free_swing
@@ -91,9 +90,7 @@ def second_sums(blocks: Blocks, fits: Sequence[LinearFit]) -> list[SecondSums]:
     for table in blocks.tables():
         columns = _Columns(table)
         found = [
-            SecondSums(
-                *step_sums(fit.form, fit.theta, columns.design(fit, in_powers=False), columns.X[fit.target], limit)
-            )
+            SecondSums(*step_sums(fit.form, fit.theta, columns.design(fit), columns.X[fit.target], limit))
             for fit in fits
         ]
         total = _added(total, found)
@@ -168,18 +165,22 @@ class _Columns:
         self.X = table.take(range(table.shape[1])) if table.cached is None else table.cached
         self._made: dict[tuple[Any, ...], Array] = {}
 
-    def design(self, fit: LinearFit, in_powers: bool) -> Array:
-        """Return the design of a model, or the same in powers."""
+    def pieces(self, fit: LinearFit, in_powers: bool) -> list[Array]:
+        """Return what every parent contributes to the design of a model, or the same in powers."""
         if not isinstance(fit.basis, SplineBasis):
-            return linear_basis(self.X[list(fit.parents)])
-        pieces = [np.ones((1, self.X.shape[1]))]
+            return [self.X[list(fit.parents)]]
+        pieces = list[Array]()
         for j, column, width in zip(fit.parents, fit.basis.columns, fit.basis.widths, strict=True):
             key: tuple[Any, ...] = (j, column.places) if in_powers and width > 1 else (j, id(column), width)
             if key not in self._made:
                 x = self.X[j]
                 self._made[key] = powers(column, x, width) if in_powers else column(x, width)
             pieces.append(self._made[key])
-        return np.concatenate(pieces)
+        return pieces
+
+    def design(self, fit: LinearFit) -> Array:
+        """Return the design of a model."""
+        return np.concatenate([np.ones((1, self.X.shape[1])), *self.pieces(fit, in_powers=False)])
 
 
 class _InPowers:
@@ -197,9 +198,16 @@ class _InPowers:
 
     def rows(self, columns: _Columns) -> tuple[RowTerms, Array]:
         """Return the terms of the rows and the gradient by the coefficients of powers."""
-        fit, Z = self.fit, columns.design(self.fit, in_powers=True)
-        terms = row_terms(fit.form, self.theta, Z, columns.X[fit.target], self.limit)
-        return terms, gradient_of(fit.form, terms, Z)
+        fit, pieces = self.fit, columns.pieces(self.fit, in_powers=True)
+        p = 1 + sum(map(len, pieces))
+        sides, m = self.theta[: 2 * p].reshape(2, p), float(self.theta[2 * p :].sum())
+        A, s = predictors = np.repeat(sides[:, :1], columns.X.shape[1], axis=1)
+        first = 1
+        for piece in pieces:
+            predictors += sides[:, first : first + len(piece)] @ piece
+            first += len(piece)
+        terms = row_terms(fit.form, A, s, m, float(sides[1, 0]), columns.X[fit.target], self.limit)
+        return terms, gradient_of(fit.form, terms, pieces)
 
     def gradient(self, in_powers: Array) -> Array:
         """Return the gradient by the coefficients of the model."""

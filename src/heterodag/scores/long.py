@@ -140,7 +140,7 @@ class LongScores(LocalScores):
             if fit.key not in self._fits or fit.loss < self._fits[fit.key].loss:
                 better[fit.key] = self._fits[fit.key] = fit
                 self._ends[fit.key] = end
-        variances = self._summed(self.long.in_memory())(score_variances, list(better.values())) if better else []
+        variances = self._summed(self.long.in_memory)(score_variances, list(better.values())) if better else []
         for key, own in zip(better, variances, strict=True):
             self._promises[key] = line, bends = promises(self._ends[key].scores, own.variance * self._share)
             self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
@@ -164,12 +164,12 @@ class LongScores(LocalScores):
         rivals = [rival for fit in fits if isinstance(fit, LinearFit) for rival in self._rivals(fit)]
         if not rivals:
             return []
-        settled = fit_sample(rivals, self._summed(self.long.in_memory()), len(self.long.survey.sample))
+        settled = fit_sample(rivals, self._summed(self.long.in_memory), len(self.long.survey.sample))
         return self._judged([Start(_start(fit), second * self._share) for fit, second in settled])
 
     def _begun(self, fits: Sequence[LinearFit]) -> list[Start]:
         """Return starts with the second derivatives that the sample tells."""
-        seconds = self._summed(self.long.in_memory())(second_sums, fits) if fits else []
+        seconds = self._summed(self.long.in_memory)(second_sums, fits) if fits else []
         return [Start(fit, sums.second * self._share) for fit, sums in zip(fits, seconds, strict=True)]
 
     def _judged(self, starts: Sequence[Start]) -> list[Start]:
