@@ -74,7 +74,7 @@ def test_parts_are_contiguous_floats_with_nan_for_nulls():
             "yes": pa.array([True, None, False]),
             "nothing": pa.nulls(3),
             "money": pa.array([1, None, 2], pa.decimal128(6, 2)),
-            "half": pa.array([0.5, None, 1.0], pa.float16()),
+            "half": pa.array([np.float16(0.5), None, np.float16(1.0)], pa.float16()),
             "level": pa.array([10, None, 30], pa.int32()).dictionary_encode(),
             "small": pa.array([1.5, None, 2.5], pa.float32()),
         }
