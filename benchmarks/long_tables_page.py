@@ -14,11 +14,12 @@ How long does a fit of a table on disk take, how much memory does it need, and d
 columns and 40 true edges were written to Parquet files and fitted by `HOST(n_jobs=2).fit(open_table("*.parquet"))`.
 
 {now} Written by `python benchmarks/long_tables.py --out docs/long-tables.md` from {file}; the same command with `run`
-makes the rows. Seeds start at {seed}; nothing was chosen on their errors. The tables have straight effects on the mean and bent
-ones on the spread, from strong to so weak that few rows cannot show them, and four kinds of noise. The first rows of a
-longer table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory" is the peak of the
-main process, "worker" that of the larger of its two workers. The machine has two cores and was shared with other work, so
-times are longer than they need to be. {shd} counts open edges by the direction that the graph has."""
+makes the rows. Seeds start at {seed}; nothing was chosen on their errors. The tables have straight effects on the
+mean and bent ones on the spread, from strong to so weak that few rows cannot show them, and four kinds of noise. The
+first rows of a longer table are those of a shorter one. Every process was limited to 1.5 GB (`setrlimit`); "memory"
+is the peak of the main process, "worker" that of the larger of its two workers. The machine has two cores and was
+shared with other work, so times are longer than they need to be. {shd} counts open edges by the direction that the
+graph has."""
 READING = """All rows, not the sample, decide about edges, about lines or curves, and about directions in doubt. With the
 level 0.001 about one pair in a thousand is a false edge by chance, however many rows there are; the column `share` of
 `edges()` shows how little such an edge matters."""
