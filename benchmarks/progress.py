@@ -24,7 +24,19 @@ from heterodag.runtime.progress import seconds_left
 from pages import NOW, prose, rows_in
 from rows import RESULTS, append_results, read
 
-SIZES = ((500, 10), (5_000, 10), (50_000, 10), (500, 50), (5_000, 50), (50_000, 50), (500, 200), (5_000, 200))
+SIZES = (
+    (500, 10),
+    (5_000, 10),
+    (50_000, 10),
+    (500, 50),
+    (5_000, 50),
+    (50_000, 50),
+    (500, 200),
+    (5_000, 200),
+    (200_000, 20),
+    (1_000_000, 20),
+    (3_000_000, 20),
+)
 PATH, FIRST_SEED = RESULTS / "progress.csv", 150_000
 FIELDS = ("n", "d", "seed", "reports", "seconds", "within_two", "worst")
 GRID = np.linspace(0.0, 1.0, 501)[1:-1]

@@ -1,6 +1,7 @@
 """HOST on tables that are not in memory: the same graph as in memory, and one sentence where something is wrong."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -182,3 +183,22 @@ def test_all_rows_settle_the_directions_that_a_sample_leaves_in_doubt():
         assert few.direction_nats_.max(initial=0.0, where=few.adjacency_ == 1) < 9.0
         right += bool(all_rows.adjacency_[1, 0] and not all_rows.open_[1, 0] and all_rows.direction_nats_[1, 0] > 9.0)
     assert right == 4
+
+
+def test_every_pass_over_a_long_table_moves_the_bar(data, monkeypatch):
+    """Where rows are many, passes take the time: a bar that is nearly full before the first of them says nothing."""
+    shares = []
+
+    @contextmanager
+    def bar(label, enabled):
+        yield shares.append
+
+    monkeypatch.setattr(host_module, "progress_bar", bar)
+    monkeypatch.setattr(long_scores, "_ROWS_LIKE_SEARCH", 4000)
+    fitted(data.to_frame())
+    begin = long_scores.passes_from(16_000)
+    assert begin == pytest.approx(0.2)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert max(shares[:-1]) < 0.99
+    assert len({share for share in shares if begin < share < 0.97}) >= 5

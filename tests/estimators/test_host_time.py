@@ -14,7 +14,7 @@ import pytest
 from heterodag import HOST, HeterodagError, TimeLimitError, causal_order, simulate
 from heterodag.core.graph import is_dag, respects_order
 from heterodag.estimators import host
-from heterodag.estimators.host import _EDGES_FROM
+from heterodag.estimators.host import _SHARES
 from heterodag.runtime import work
 from heterodag.scores.curves import CurveFitter
 from heterodag.scores.lines import LineFitter
@@ -240,7 +240,7 @@ def test_progress_is_full_at_the_end_only_and_never_goes_back(X, told, settings)
     assert shares[-1] == 1.0
     assert max(shares[:-1]) < 0.99
     # The order has its part, the edges the rest; both move while they are worked on.
-    assert max(order) <= _EDGES_FROM < edges[0]
+    assert max(order) <= _SHARES[0] < edges[0]
     assert len(set(order)) > 3
     assert len(set(edges)) > 2
     if settings.get("refine", True):

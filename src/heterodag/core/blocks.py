@@ -32,6 +32,11 @@ class Blocks:
     location: Array
     scale: Array
 
+    @property
+    def rows(self) -> int:
+        """Number of rows in these parts."""
+        return sum(part.rows for part in self.parts)
+
     def tables(self) -> Iterator[Table]:
         """Read the parts and yield blocks of their rows, without rows that have missing values."""
         for part in self.parts:

@@ -45,10 +45,18 @@ from heterodag.scm.model import HeteroscedasticSCM
 from heterodag.scores.describe import mechanism_table
 from heterodag.scores.fit import Effort
 from heterodag.scores.local import LocalScores, parents_of
-from heterodag.scores.long import CHOSEN_ON, LongScores
+from heterodag.scores.long import CHOSEN_ON, LongScores, passes_from
 
-#: Shares of the progress bar at which edges and directions begin; the order takes most of the time.
-_EDGES_FROM, _DIRECTIONS_FROM = 0.9, 0.95
+#: Shares of the progress bar at which edges and directions begin and end; the order takes most of the time.
+_SHARES = 0.9, 0.95, ALMOST
+
+
+def _shares(scores: LocalScores) -> tuple[float, float, float]:
+    """Return these shares; passes over the rows of a long table move the bar themselves."""
+    if not isinstance(scores, LongScores):
+        return _SHARES
+    begin = passes_from(scores.n_rows)
+    return begin, begin, begin
 
 
 class HOST(GraphEstimator):
@@ -311,16 +319,17 @@ class HOST(GraphEstimator):
             self._remember(study.d, study.own_names)
             self._look_at(X, study, self.data_check)
             scores = self._scores(study, settings, seed, work)
-            with work.part(0.0, _EDGES_FROM):
+            edges, directions, end = _shares(scores)
+            with work.part(0.0, edges):
                 found = find_order(scores, study.names, settings, study.knowledge)
-            with work.part(_EDGES_FROM, _DIRECTIONS_FROM):
+            with work.part(edges, directions):
                 graph = self._find_graph(study, seed, found)
                 if isinstance(found.scores, LongScores) and found.search and self.selection == "likelihood":
                     found, graph = settled_directions(
                         found, graph, study, self._price, partial(self._find_graph, study, seed)
                     )
             self._store(found, graph, study)
-            with work.part(_DIRECTIONS_FROM, ALMOST):
+            with work.part(directions, end):
                 self._describe(found, graph, study)
             self._set_or_forget("fit_findings_", None)
             with suppress(OutOfTime):  # without time for further fits, the warnings that need them are left out

@@ -125,7 +125,11 @@ class Work:
         self.report(share)
 
     def report(self, share: float) -> None:
-        """Report how much of the current part is done; reported progress never goes back."""
-        self._said = max(self._said, self._from + (self._to - self._from) * min(max(share, 0.0), 1.0))
+        """Report how much of the current part is done."""
+        self.reach(self._from + (self._to - self._from) * min(max(share, 0.0), 1.0))
+
+    def reach(self, share: float) -> None:
+        """Report a share of the whole work, whatever the current part; reported progress never goes back."""
+        self._said = max(self._said, share)
         if self._progress is not None:
             self._progress(self._said)

@@ -16,7 +16,7 @@ import numpy as np
 from heterodag.core.blocks import Blocks, LongTable
 from heterodag.core.gaussian import LOCATION_SCALE, Array, Index
 from heterodag.core.table import Table
-from heterodag.runtime.work import Work
+from heterodag.runtime.work import ALMOST, Work
 from heterodag.scores.block_sums import EndSums, promises, score_variances, second_sums
 from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.drop_one import DropOne
@@ -39,6 +39,29 @@ from heterodag.scores.spline_design import spline_of
 CHOSEN_ON = 50_000
 #: Rows of the sample that is kept in memory. Models are taken to its optimum before all rows are read.
 SAMPLE_ROWS = 200_000
+#: Passes over this many rows take as long as the search for an order, and those of a very long table this share at most.
+_ROWS_LIKE_SEARCH, _MOST_PASSING = 2_500_000, 0.9
+#: Reading the rows costs as much as measuring two models, and a fit needs about this much per variable. These numbers come
+#: from tables of 3 and 30 million rows, tuning seed 701 of benchmarks/long_tables.py.
+_COST_OF_READING, _COST_PER_VARIABLE = 2.0, 11.5
+
+
+def passes_from(rows: int) -> float:
+    """Return the share of a fit of a long table that is done before models are fitted to all its rows."""
+    return 1.0 - min(rows / (rows + _ROWS_LIKE_SEARCH), _MOST_PASSING)
+
+
+class _Passed:
+    """How much of the passes over a long table is done, as far as one can know: reported after every pass."""
+
+    def __init__(self, work: Work, rows: int, d: int) -> None:
+        self._work, self._from, self._expected = work, passes_from(rows), _COST_PER_VARIABLE * d * rows
+        self._done = 0.0
+
+    def add(self, rows: int, models: int) -> None:
+        """Report a pass."""
+        self._done += rows * (_COST_OF_READING + models)
+        self._work.reach(self._from + (ALMOST - self._from) * min(1.0, self._done / self._expected))
 
 
 class LongScores(LocalScores):
@@ -52,9 +75,13 @@ class LongScores(LocalScores):
         The kind of models; their predictors must be linear in the coefficients.
     work : Work, optional
         Workers, clock and progress.
+    passed : _Passed, optional
+        Counts passes over the rows; that of a longer table if these rows are some of it.
     """
 
-    def __init__(self, long: LongTable, fitter: Fitter, work: Work | None = None) -> None:
+    def __init__(
+        self, long: LongTable, fitter: Fitter, work: Work | None = None, passed: _Passed | None = None
+    ) -> None:
         if isinstance(fitter, CompetingFitter):
             fitter = replace(fitter, credit_edges=True)
         super().__init__(long.survey.table(), fitter, work)
@@ -62,9 +89,10 @@ class LongScores(LocalScores):
         #: The scores that models are chosen on.
         self._local = LocalScores(self.table, fitter, self.work)
         self._samples = {self.n_rows: self}
+        self._passed = _Passed(self.work, self.n_rows, self.d) if passed is None else passed
         fewer = long.fewer()
         #: The scores on a tenth of a very long table, where fits to all rows start.
-        self._fewer = None if fewer is None else LongScores(fewer, fitter, self.work)
+        self._fewer = None if fewer is None else LongScores(fewer, fitter, self.work, self._passed)
         #: What all rows said of the models in the end.
         self._ends = dict[Key, EndSums]()
         #: What lines and bends of every column promise to the models (nats).
@@ -252,6 +280,7 @@ class LongScores(LocalScores):
             for other in others:
                 for mine, theirs in zip(total, other, strict=True):
                     mine += theirs
+            self._passed.add(sum(blocks.rows for blocks in groups), len(fits))
             return total
 
         return summed
