@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import datetime
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from joblib import Parallel, delayed
 FORMER = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
 
 RESULTS = Path(__file__).resolve().parent / "results"
+#: Which commit of the code made which rows: a line per file and commit. The page is made by `made_by.py`.
+MADE_BY, COLUMNS = RESULTS / "made_by.csv", ("file", "version", "commit", "date")
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -45,3 +49,34 @@ def append_results(
             file.flush()
             if count % every == 0 or count == len(cells):
                 print(f"{count} of {len(cells)} done", flush=True)
+    if cells:
+        note_commit(path)
+
+
+def note_commit(path: Path) -> None:
+    """Add the commit that the code is at to those that made the rows of a file."""
+    if RESULTS not in path.resolve().parents:
+        return
+    from heterodag import __version__
+
+    name, lines = path.resolve().relative_to(RESULTS).as_posix(), read(MADE_BY)
+    new = dict(zip(COLUMNS, (name, __version__, commit(), datetime.date.today().isoformat()), strict=True))
+    if any(line["file"] == name and line["commit"] == new["commit"] for line in lines):
+        return
+    with MADE_BY.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(sorted([*lines, new], key=lambda line: (line["file"], line["date"])))
+
+
+def commit() -> str:
+    """Return the commit of the code, with a plus if the package has changed since; "unknown" outside of a clone."""
+    asked = (["git", "rev-parse", "--short=7", "HEAD"], ["git", "status", "--porcelain", "--", "src"])
+    try:
+        head, changed = (
+            subprocess.run(one, cwd=RESULTS.parents[1], check=True, capture_output=True, text=True).stdout.strip()
+            for one in asked
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{head}+" if changed else head

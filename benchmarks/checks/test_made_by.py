@@ -1,0 +1,35 @@
+"""Every file of rows says which commit made it, and the page says the same."""
+
+import made_by
+from rows import COLUMNS, MADE_BY, commit, note_commit, read
+
+
+def test_every_file_of_rows_has_a_commit():
+    known = {line["file"]: line for line in read(MADE_BY)}
+    assert set(known) == set(made_by.stored())
+    assert all(line[name] for line in known.values() for name in COLUMNS)
+
+
+def test_the_page_says_what_the_list_says():
+    assert made_by.PAGE.read_text(encoding="utf-8") == made_by.page()
+
+
+def test_a_run_adds_its_commit_once(tmp_path, monkeypatch):
+    import rows
+
+    monkeypatch.setattr(rows, "RESULTS", tmp_path)
+    monkeypatch.setattr(rows, "MADE_BY", tmp_path / "made_by.csv")
+    monkeypatch.setattr(rows, "commit", lambda: "1234567")
+    for _ in range(2):
+        note_commit(tmp_path / "some.csv")
+    note_commit(tmp_path.parent / "elsewhere.csv")
+    (line,) = read(tmp_path / "made_by.csv")
+    assert (line["file"], line["commit"]) == ("some.csv", "1234567")
+
+
+def test_outside_of_a_clone_the_commit_is_unknown(tmp_path, monkeypatch):
+    import rows
+
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.setattr(rows, "RESULTS", tmp_path / "a" / "b")
+    assert commit() == "unknown"

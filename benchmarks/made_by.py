@@ -1,0 +1,55 @@
+"""Which version and commit made which rows, and which pages show them: `python benchmarks/made_by.py`.
+
+Reads benchmarks/results/made_by.csv, to which runs of benchmarks add their commit, and writes docs/results/made-by.md.
+"""
+
+import re
+
+from pages import DOCS, prose
+from rows import MADE_BY, RESULTS, read
+
+PAGE = DOCS / "results" / "made-by.md"
+HEAD = """# Which commit made which rows
+
+Every page of results is made from stored rows, and every figure is drawn from them. This page says which state of the code
+made the rows. A plus after a commit: with changes of the package that were not committed yet. Several commits: the rows were
+made in several runs. For rows that are older than this list, it is the commit that stored them. Rows of a commit are made
+again by checking it out and running the command on their page; seeds are fixed, so the numbers are the same except for
+times. Written by `python benchmarks/made_by.py` from [made_by.csv](../../benchmarks/results/made_by.csv), to which
+`append_results` in `benchmarks/rows.py` adds the commit of every run; a few older benchmarks do not use it."""
+
+
+def stored():
+    """Return the files of rows, as names below the folder of results."""
+    files = [*RESULTS.glob("*.csv"), *RESULTS.glob("*.txt"), RESULTS / "reproduction" / "rows.jsonl"]
+    return sorted(path.relative_to(RESULTS).as_posix() for path in files if path != MADE_BY)
+
+
+def pages_of(name):
+    """Return the pages that are made from a file, as links."""
+    folder = f"benchmarks/results/{name.removesuffix('/rows.jsonl')}"
+    found = [
+        path.relative_to(DOCS).as_posix()
+        for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("results/*.md")])
+        if path != PAGE
+        and not path.name.startswith("reproduction-")
+        and re.search(rf"(?<![\w-]){re.escape(folder)}(?![\w-])", path.read_text(encoding="utf-8"))
+    ]
+    return ", ".join(f"[{page[:-3]}](../{page})" for page in found)
+
+
+def page():
+    lines = [prose(HEAD), "", "| rows | shown on | version | commits | last made |", "|---|---|---|---|---|"]
+    known = read(MADE_BY)
+    for name in stored():
+        own = [line for line in known if line["file"] == name]
+        commits = ", ".join(line["commit"] for line in own)
+        versions = ", ".join(dict.fromkeys(line["version"] for line in own))
+        last = max((line["date"] for line in own), default="")
+        link = f"[{name}](../../benchmarks/results/{name})"
+        lines.append(f"| {link} | {pages_of(name)} | {versions} | {commits} | {last} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
