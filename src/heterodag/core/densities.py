@@ -23,6 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from heterodag.core.gaussian import Array, Index, Mask
+from heterodag.core.owned import OwnArrays
 
 #: Points of the grid. With 321, integrals of the sharpest densities in use are accurate to 4e-4.
 _POINTS = 321
@@ -149,7 +150,7 @@ def reach_of(farthest: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class Density(OwnArrays):
     """The density of one variable's noise.
 
     Attributes

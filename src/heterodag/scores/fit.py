@@ -13,6 +13,7 @@ from heterodag.core.densities import LOG_ROOT_2PI, Density
 from heterodag.core.design import Basis, Design, linear_basis
 from heterodag.core.gaussian import Array, Form
 from heterodag.core.layout import Coefficients
+from heterodag.core.owned import OwnArrays
 from heterodag.core.table import Table, row_slices
 
 #: Probabilities are kept this far from 0 and 1 before they become normal numbers.
@@ -35,7 +36,7 @@ class Effort(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(ABC):
+class Fit(OwnArrays, ABC):
     """The fitted model of one variable.
 
     Attributes
