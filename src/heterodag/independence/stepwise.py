@@ -156,14 +156,20 @@ def _disputed(problem: EdgeProblem, scores: LocalScores, chosen: Mapping[int, Pa
 
 
 def _gain(scores: LocalScores, target: int, parents: Parents, other: int) -> float:
-    """Return the difference in loss between the models with and without a variable; an estimate if one is unknown."""
-    fit = scores.at_hand((target, parents))
-    assert fit is not None
-    if other in parents:
-        smaller = scores.at_hand((target, tuple(j for j in parents if j != other)))
-        return float(fit.contributions[parents.index(other)]) if smaller is None else smaller.loss - fit.loss
-    larger = scores.at_hand((target, tuple(sorted((*parents, other)))))
-    return float(scores.gains((target, parents))[other]) if larger is None else fit.loss - larger.loss
+    """Return the difference in loss between the models with and without a variable; an estimate if one is unknown.
+
+    In a long table it is at most what score and Wald test say, unless these are certain: see `LongScores.tests_hold`.
+    """
+    without, with_it = (tuple(sorted({*parents} - {other})), tuple(sorted({*parents, other})))
+    smaller, larger = (scores.at_hand((target, some)) for some in (without, with_it))
+    wald = 0.0 if larger is None else float(larger.contributions[with_it.index(other)])
+    if smaller is None:
+        return wald
+    promise = float(scores.gains(smaller.key)[other]) if scores.tests_hold or larger is None else 0.0
+    if larger is None:
+        return promise
+    gain, tested = smaller.loss - larger.loss, max(promise, wald)
+    return min(gain, tested) if scores.tests_hold and tested < CERTAIN else gain
 
 
 def _split(scores: LocalScores, chosen: Mapping[int, Parents]) -> dict[str, Array]:

@@ -98,6 +98,9 @@ class LocalScores:
         self._whole, self._scalings = self, dict[bytes, tuple[Array, Array]]()
         self._tables: dict[bytes, Table] = {}
 
+    #: Whether gains are tests that hold whatever the noise.
+    tests_hold = False
+
     def with_fitter(self, fitter: Fitter) -> LocalScores:
         """Return the scores of the same rows with another kind of model."""
         return LocalScores(self.table, fitter, self.work, self.experiments)

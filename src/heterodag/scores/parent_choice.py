@@ -86,7 +86,8 @@ class ParentChoices:
     def __init__(
         self, scores: LocalScores, penalty: float, limits: Limits | None = None, trials: int | None = None
     ) -> None:
-        self.scores, self.penalty, self.entry = scores, penalty, entry_gain(scores.d)
+        self.scores, self.penalty = scores, penalty
+        self.entry = max(entry_gain(scores.d), penalty if scores.tests_hold else 0.0)
         self.trials = TRIALS if trials is None else trials
         self.limits = Limits(((),) * scores.d, (0,) * scores.d) if limits is None else limits
         self._promising: dict[Key, tuple[int, ...]] = {}
