@@ -6,10 +6,14 @@ import os
 import pickle
 import time
 
+import numpy as np
 import pytest
 
+from heterodag import HOST, open_table, simulate
+from heterodag.estimators import host as host_module
 from heterodag.runtime import work as work_module
 from heterodag.runtime.work import OutOfTime, Work
+from heterodag.scores import long as long_scores
 
 
 def square(x):
@@ -140,3 +144,26 @@ def test_a_tick_after_the_end_says_nothing():
     assert said == []
     work.report(0.5)
     assert said == [0.5]
+
+
+def read_only(value):
+    """Return a copy whose arrays cannot be written to, as Ray hands them over."""
+    buffers = []
+    text = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(text, buffers=[bytes(buffer.raw()) for buffer in buffers])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_fit_writes_neither_into_what_workers_get_nor_into_what_they_return(monkeypatch):
+    for module in (long_scores, host_module):
+        monkeypatch.setattr(module, "CHOSEN_ON", 1000)
+    data = simulate(3000, 4, degree=1, mechanism="straight", spread="straight", random_state=3).to_frame()
+    tables = [data[:500], open_table(data, rows_per_part=500)]
+    alone, run = [HOST().fit(table) for table in tables], work_module.on_one_thread
+    monkeypatch.setattr(
+        work_module, "on_one_thread", lambda function, *job: read_only(run(function, *read_only(job)))
+    )
+    for table, model in zip(tables, alone, strict=True):
+        np.testing.assert_array_equal(HOST().fit(table).nats_, model.nats_)
+    with pytest.raises(ValueError, match="read-only"):
+        read_only(np.zeros(3))[0] = 1.0

@@ -25,7 +25,7 @@ _VERY_LONG, _ONE_IN, _STRETCH = 5_000_000, 10, 100_000
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Some parts of a table of `n_rows` rows, and the table's location and scale; small enough to send to workers."""
+    """Some parts of a table of `n_rows` rows, and the table's location and scale."""
 
     parts: tuple[Part, ...]
     n_rows: int
@@ -36,6 +36,11 @@ class Blocks:
     def rows(self) -> int:
         """Number of rows in these parts."""
         return sum(part.rows for part in self.parts)
+
+    @property
+    def held_bytes(self) -> int:
+        """Size of the rows that are in memory; those on disk do not count."""
+        return sum(getattr(part, "held_bytes", 0) for part in self.parts)
 
     def tables(self) -> Iterator[Table]:
         """Read the parts and yield blocks of their rows, without rows that have missing values."""
@@ -59,8 +64,9 @@ class LongTable:
         """Rows without missing values, and columns."""
         return self.survey.n_rows, len(self.survey.location)
 
+    @cached_property
     def groups(self) -> list[Blocks]:
-        """Return the parts in groups, each to be read by one worker."""
+        """The parts in groups, each to be read by one worker; always the same objects, which workers get once."""
         cuts = np.array_split(np.arange(len(self.parts)), min(_GROUPS, len(self.parts)))
         return [self._blocks([self.parts[k] for k in some], self.survey.n_rows) for some in cuts]
 
@@ -75,7 +81,7 @@ class LongTable:
     def in_memory(self) -> list[Blocks]:
         """The sample as if it were the table, in a few groups; always the same objects, which workers get once."""
         X = self.survey.sample
-        return [self._blocks([ArrayPart(some, 0, len(some))], len(X)) for some in np.array_split(X, _SAMPLE_GROUPS)]
+        return [self._blocks([ArrayPart(some)], len(X)) for some in np.array_split(X, _SAMPLE_GROUPS)]
 
     def _blocks(self, parts: Sequence[Part], n_rows: int) -> Blocks:
         return Blocks(tuple(parts), n_rows, self.survey.location, self.survey.scale)

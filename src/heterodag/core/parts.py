@@ -34,25 +34,29 @@ class Part(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ArrayPart:
-    """Rows `start` to `stop` of an array."""
+    """Rows `X` of an array, from position `first` on. It holds no other rows: a worker that gets it gets only these."""
 
     X: Array
-    start: int
-    stop: int
+    first: int = 0
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self.stop - self.start
+        return len(self.X)
 
     @property
     def label(self) -> str:
         """Which rows of the table."""
-        return f"rows {self.start} to {self.stop - 1}"
+        return f"rows {self.first} to {self.first + self.rows - 1}"
+
+    @property
+    def held_bytes(self) -> int:
+        """Size of the rows in memory."""
+        return self.X.nbytes
 
     def read(self) -> Array:
         """Return the numbers (rows, d)."""
-        return self.X[self.start : self.stop]
+        return self.X
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,11 @@ class SomeRows:
     def label(self) -> str:
         """Where the part is."""
         return self.part.label
+
+    @property
+    def held_bytes(self) -> int:
+        """Size of the part in memory; 0 if it is on disk."""
+        return getattr(self.part, "held_bytes", 0)
 
     def read(self) -> Array:
         """Return the numbers (rows, d)."""
@@ -93,4 +102,4 @@ def stretches(parts: Sequence[Part], length: int, every: int) -> list[SomeRows]:
 def array_parts(X: Array, rows: int) -> Iterator[ArrayPart]:
     """Cut an array into parts of at most that many rows."""
     for start in range(0, len(X), rows):
-        yield ArrayPart(X, start, min(len(X), start + rows))
+        yield ArrayPart(X[start : start + rows], start)

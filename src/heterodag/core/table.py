@@ -69,6 +69,11 @@ class Table:
         """Rows and columns."""
         return self.X.shape[0], self.X.shape[1]
 
+    @property
+    def held_bytes(self) -> int:
+        """Size of the rows in memory."""
+        return self.X.nbytes
+
     def take(self, columns: Sequence[int] | Index, rows: slice = slice(None)) -> Array:
         """Return standardised columns, one per row of the result."""
         index = np.asarray(columns, dtype=np.intp)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.random import Generator, SeedSequence
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -21,6 +21,7 @@ from heterodag.errors import DataError, MissingExtraError, check_integer, check_
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, untested
 from heterodag.independence.pairwise import check_samples
 from heterodag.independence.partial_correlation import fisher_test
+from heterodag.runtime.parallel import as_finished
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import one_torch_thread
 
@@ -191,10 +192,8 @@ def pair_pvalues(
     scores = normal_scores(X)[np.random.default_rng(row_seed).permutation(len(X))]
     pvalues: list[float] = []
     with one_torch_thread():
-        results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(_chunk_pvalues)(scores, chunk, start_seeds, settings) for chunk in _chunks(pairs, len(X))
-        )
-        for found in results:
+        calls = [delayed(_chunk_pvalues)(scores, chunk, start_seeds, settings) for chunk in _chunks(pairs, len(X))]
+        for found in as_finished(calls, n_jobs, prefer="threads"):
             pvalues.extend(found)
             if progress is not None:
                 progress(len(pvalues) / len(pairs))

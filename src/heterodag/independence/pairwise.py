@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from heterodag.errors import DataError, HeterodagError
 from heterodag.independence.contract import Array, EdgeProblem, EdgeTests, PairwiseTest, untested
+from heterodag.runtime.parallel import as_finished
 from heterodag.runtime.threads import on_one_thread
 
 #: Pairs that are sent to a worker together; a single worker reports, and checks the time, after every pair.
@@ -66,10 +67,8 @@ def run_pairwise(
     pvalues, done = untested(problem.X.shape[1]), 0
     size = 1 if effective_n_jobs(problem.n_jobs) == 1 else CHUNK
     chunks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
-    results = Parallel(n_jobs=problem.n_jobs, return_as="generator")(
-        delayed(on_one_thread)(_run_chunk, test, problem.X, chunk) for chunk in chunks
-    )
-    for chunk, found in zip(chunks, results, strict=True):
+    calls = [delayed(on_one_thread)(_run_chunk, test, problem.X, chunk) for chunk in chunks]
+    for chunk, found in zip(chunks, as_finished(calls, problem.n_jobs), strict=True):
         for pair, p in zip(chunk, found, strict=True):
             pvalues[pair.cause, pair.effect] = p
         done += len(chunk)

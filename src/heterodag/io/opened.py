@@ -299,7 +299,7 @@ def row_place(part: Part, position: int) -> str:
     if isinstance(part, ParquetPart):
         return part.row_place(position)
     if isinstance(part, ArrayPart):
-        return f"row {part.start + position}"
+        return f"row {part.first + position}"
     return f"row {position} of {part.label}"
 
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from heterodag.core.gaussian import Array
 from heterodag.errors import DataError, ParameterError, check_workers
 from heterodag.pairs.decision import direction
 from heterodag.pairs.folders import Pair
+from heterodag.runtime.parallel import as_finished
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,11 +131,8 @@ def decide_pairs(
     """
     import pandas as pd
 
-    work = Parallel(n_jobs=check_workers(n_jobs), return_as="generator")(
-        delayed(_decide)(pair, missing) for pair in pairs
-    )
     rows = []
-    for row in work:
+    for row in as_finished([delayed(_decide)(pair, missing) for pair in pairs], check_workers(n_jobs)):
         rows.append(row)
         if progress is not None:
             progress(len(rows) / len(pairs))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone
 
 from heterodag._version import __version__
@@ -30,6 +30,7 @@ from heterodag.knowledge.study import read_study
 from heterodag.resampling.result import BootstrapResult
 from heterodag.runtime.fingerprints import describe, describe_estimator, short_digest, table_digest
 from heterodag.runtime.jsonlines import append_object, read_objects
+from heterodag.runtime.parallel import as_finished
 from heterodag.runtime.progress import progress_bar
 from heterodag.runtime.seeds import seed_sequence
 
@@ -154,10 +155,7 @@ def _plan(
 
 def _run(plan: _Plan, left: list[int], n_jobs: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield finished resamples, in any order."""
-    if not left:
-        return
-    tasks = (delayed(_one)(plan, k) for k in left)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    yield from as_finished([delayed(_one)(plan, k) for k in left], n_jobs, ordered=False)
 
 
 def _rows(plan: _Plan, rng: np.random.Generator) -> Index:

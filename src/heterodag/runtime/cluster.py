@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from pkgutil import resolve_name
 from typing import Any
 
 from joblib.parallel import get_active_backend
 
+from heterodag._version import __version__
+from heterodag.errors import HeterodagError
 from heterodag.runtime.threads import on_one_thread
 
 #: How often jobs are submitted if workers are lost together with data that the jobs need.
 _ATTEMPTS = 5
-#: Arguments larger than this many bytes are sent to the cluster once, not with every job.
+#: Arguments that hold more than this many bytes of a table are sent to the cluster once, not with every job.
 _LARGE = 2**16
 
 
@@ -40,10 +43,28 @@ def _on_worker(distributed: Any) -> bool:
     return True
 
 
+def check_installed(client: Any) -> None:
+    """Raise `HeterodagError` if the scheduler or a worker lacks this version of heterodag; Dask would fail obscurely."""
+    question = resolve_name, "heterodag._version:__version__"  # of the standard library, so that all can be asked
+    found = client.run(*question, on_error="return")
+    try:
+        found["the scheduler"] = client.run_on_scheduler(*question)
+    except ImportError as error:
+        found["the scheduler"] = error
+    for place, version in found.items():
+        if isinstance(version, ImportError) or (isinstance(version, str) and version != __version__):
+            has = f"has {version}" if isinstance(version, str) else "does not have it"
+            raise HeterodagError(
+                f"The scheduler and all workers of a cluster need heterodag {__version__}, but {place} {has}: install it "
+                "there."
+            )
+
+
 class Cluster:
     """A Dask client that runs jobs; a large argument that several jobs share is sent once."""
 
     def __init__(self, client: Any) -> None:
+        check_installed(client)
         self.client = client
         self._sent: dict[int, tuple[Any, Any]] = {}
 
@@ -74,9 +95,7 @@ class Cluster:
 
     def _argument(self, value: Any) -> Any:
         """Return an argument, or a reference to its copy on the cluster if it is large."""
-        from dask.sizeof import sizeof
-
-        if not hasattr(value, "X") or sizeof(value.X) <= _LARGE:
+        if getattr(value, "held_bytes", 0) <= _LARGE:
             return value
         if id(value) not in self._sent:
             self._sent[id(value)] = value, self.client.scatter(value, hash=False)

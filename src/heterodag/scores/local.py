@@ -238,10 +238,11 @@ class LocalScores:
         """Keep the promised gains of all models, and all gains of the latest."""
         least, most = least_promise(self.d), max(self.d, _GAIN_FLOATS // self.d)
         for (target, parents), row in zip(keys, found, strict=True):
-            row[[target, *parents]] = 0.0
-            some = np.flatnonzero(row > least)
-            self._promised[target, parents] = dict(zip(some.tolist(), row[some].tolist(), strict=True))
-            self._gains[target, parents] = row.copy()  # a view would keep the whole batch
+            own = row.copy()  # a view would keep the whole batch, and what comes from workers may be read-only
+            own[[target, *parents]] = 0.0
+            some = np.flatnonzero(own > least)
+            self._promised[target, parents] = dict(zip(some.tolist(), own[some].tolist(), strict=True))
+            self._gains[target, parents] = own
         while len(self._gains) > most:
             del self._gains[next(iter(self._gains))]
 

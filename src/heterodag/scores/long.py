@@ -100,8 +100,8 @@ class LongScores(LocalScores):
         #: What edges gain variables without parents (nats).
         self._alone = dict[int, float]()
 
-    #: Score tests use variances that hold whatever the noise. Differences of losses do not: where noise has a sharp edge, they
-    #: vary by tens of nats, because mean and spread are those of a Gaussian likelihood.
+    #: Score tests use variances that hold whatever the noise. Differences of losses do not: where noise has a sharp edge,
+    #: they vary by tens of nats, because mean and spread are those of a Gaussian likelihood.
     tests_hold = True
 
     @property
@@ -207,7 +207,7 @@ class LongScores(LocalScores):
     def _judged(self, starts: Sequence[Start]) -> list[Start]:
         """Return models near their optimum, without the curves that all rows do not need."""
         straight, bent = ([start for start in starts if bool(curves_of(start.fit)) is has] for has in (False, True))
-        near = near_optimum(bent, self._summed(self.long.groups()), self.n_rows)
+        near = near_optimum(bent, self._summed(self.long.groups), self.n_rows)
         return [*straight, *map(self._straightened, near)]
 
     @property
@@ -274,7 +274,7 @@ class LongScores(LocalScores):
         if not starts:
             return []
         noise = self.fitter.noise if isinstance(self.fitter, CompetingFitter) else "gaussian"
-        return fit_all_rows(starts, self._summed(self.long.groups()), self.n_rows, noise, self._alone)
+        return fit_all_rows(starts, self._summed(self.long.groups), self.n_rows, noise, self._alone)
 
     def _summed(self, groups: Sequence[Blocks]) -> Callable[..., list[Any]]:
         """Return what sums a function of parts and models over groups of parts, wherever the workers are."""

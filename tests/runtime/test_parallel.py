@@ -1,0 +1,53 @@
+"""Calls on any backend of joblib: also on those that cannot yield results one by one, as Ray's."""
+
+import joblib
+import numpy as np
+import pytest
+from joblib import delayed
+
+from heterodag import HOST, bootstrap, simulate
+from heterodag.runtime import parallel
+from heterodag.runtime.parallel import as_finished
+
+
+def square(x):
+    return x * x
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_results_come_in_order_on_every_backend(backend, n_jobs, monkeypatch):
+    monkeypatch.setattr(parallel, "_AT_ONCE", 2)
+    calls = [delayed(square)(k) for k in range(11)]
+    with joblib.parallel_config(backend=backend):
+        assert list(as_finished(calls, n_jobs)) == [k * k for k in range(11)]
+        assert sorted(as_finished(calls, n_jobs, ordered=False)) == [k * k for k in range(11)]
+        assert list(as_finished([], n_jobs)) == []
+
+
+def test_lists_come_one_after_the_other(monkeypatch):
+    """A store keeps what is finished: a version that runs all calls before the first result would do 9 here."""
+    monkeypatch.setattr(parallel, "_AT_ONCE", 1)
+    done = []
+    with joblib.parallel_config(backend="multiprocessing"):
+        results = as_finished([delayed(done.append)(k) for k in range(9)], 1)
+        next(results)
+    assert done == [0]
+
+
+@pytest.mark.slow
+def test_ray_runs_fits_and_resamples():
+    ray = pytest.importorskip("ray")
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    table = simulate(300, 4, random_state=1).to_frame()
+    alone = HOST(n_jobs=1).fit(table), bootstrap(HOST(), table, 4, random_state=0, n_jobs=1)
+    ray.init(num_cpus=2, log_to_driver=False)
+    try:
+        with joblib.parallel_config(backend="ray"):
+            together = HOST(n_jobs=-1).fit(table), bootstrap(HOST(), table, 4, random_state=0, n_jobs=-1)
+    finally:
+        ray.shutdown()
+    np.testing.assert_array_equal(together[0].nats_, alone[0].nats_)
+    np.testing.assert_array_equal(together[1].adjacencies, alone[1].adjacencies)
