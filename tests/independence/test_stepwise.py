@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from heterodag import metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.independence import stepwise
+from heterodag.scores.parent_choice import ParentChoices
 
 GAUSSIAN = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
 
@@ -74,3 +77,38 @@ def test_residuals_far_from_normal_are_tested_given_all_predecessors():
     plain = recover_dag(X, [0, 1, 2], **GAUSSIAN).pvalues
     full = recover_dag(X, [0, 1, 2], selection="likelihood-full", **GAUSSIAN).pvalues
     assert np.array_equal(plain, full, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("promise", "wald", "hold", "nats"),
+    [
+        (7.6, 5.0, True, 7.6),
+        (3.0, 15.6, True, 15.6),
+        (7.6, 5.0, False, 37.3),
+        (60.0, 5.0, True, 37.3),
+        (45.0, 44.0, True, 37.3),
+    ],
+)
+def test_tests_that_hold_bound_the_evidence_for_an_edge_unless_they_are_certain(promise, wald, hold, nats):
+    """Losses of models of exponential noise differ by 37.3 nats, whichever of the two models is the current one."""
+    models = {
+        (2, (0,)): SimpleNamespace(key=(2, (0,)), loss=137.3, contributions=np.array([100.0])),
+        (2, (0, 1)): SimpleNamespace(key=(2, (0, 1)), loss=100.0, contributions=np.array([90.0, wald])),
+    }
+    scores = SimpleNamespace(at_hand=models.get, gains=lambda key: np.array([0.0, promise, 0.0]), tests_hold=hold)
+    assert stepwise._gain(scores, 2, (0,), 1) == pytest.approx(nats)
+    assert stepwise._gain(scores, 2, (0, 1), 1) == pytest.approx(nats)
+
+
+def test_evidence_is_estimated_where_a_model_is_unknown():
+    small = SimpleNamespace(key=(2, (0,)), loss=137.3, contributions=np.array([100.0]))
+    scores = SimpleNamespace(
+        at_hand={(2, (0,)): small}.get, gains=lambda key: np.array([0.0, 4.5, 0.0]), tests_hold=False
+    )
+    assert stepwise._gain(scores, 2, (0,), 1) == 4.5  # the score test
+    assert stepwise._gain(scores, 2, (0,), 0) == 100.0  # Wald's
+
+
+def test_a_parent_of_a_long_table_enters_only_if_its_score_test_asks_for_it():
+    entry = {hold: ParentChoices(SimpleNamespace(d=20, tests_hold=hold), 6.9).entry for hold in (False, True)}
+    assert entry == {False: pytest.approx(np.log(20) + 0.7), True: 6.9}
