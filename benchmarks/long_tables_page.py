@@ -27,8 +27,8 @@ level 0.001 about one pair in a thousand is a false edge by chance, however many
 RULES = """## Rules for long tables
 
 What happens without the rules that only long tables have (`scores/long.py`, `scores/nested.py`, `ordering/turning.py`)?
-Means over tables of {n:,} rows on the seeds {seeds} that the rules were made on, by `python benchmarks/long_tables.py
-ablation`, rows in {file}:"""
+Tables of {n:,} rows, means over {seeds} that the rules were made on, by `python benchmarks/long_tables.py ablation`, rows
+in {file}. Few tables say little: a difference of one or two edges may be chance."""
 GROWTH = "Processor time grows like the number of rows to the power {power:.2f}, from {first:,} to {last:,} rows."
 
 
@@ -76,7 +76,7 @@ def _rules(rows):
     if not rows:
         return []
     seeds = sorted({int(row["seed"]) for row in rows})
-    names = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
+    names = f"the seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"the seed {seeds[0]}"
     lines = [prose(RULES, n=ABLATED_ROWS, seeds=names, file=rows_in(ABLATION.name)), ""]
     lines += ["| rule | SHD | missed | false | order divergence | minutes |", "|---" * 6 + "|"]
     for rule, words in WITHOUT.items():
