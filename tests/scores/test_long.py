@@ -13,6 +13,7 @@ from heterodag.core.splines import LINE, column_spline, powers
 from heterodag.core.survey import survey
 from heterodag.core.table import Table
 from heterodag.runtime.work import Work
+from heterodag.scores import local as local_scores
 from heterodag.scores import long as long_scores
 from heterodag.scores.block_sums import end_sums, gradient_sums, second_sums
 from heterodag.scores.competition import CompetingFitter
@@ -218,3 +219,15 @@ def test_all_rows_bend_what_a_sample_takes_for_a_line():
     curves = scores.losses([(1, (0,)), (1, (0, 2))])
     assert lines[0] - lines[1] > 20.0
     assert curves[0] - curves[1] < 6.9
+
+
+def test_gains_that_later_models_replaced_are_made_again(monkeypatch):
+    """Gains of few models are kept; before, asking for those of an earlier one ended in a KeyError."""
+    monkeypatch.setattr(local_scores, "_GAIN_FLOATS", 1)
+    X = simulate(6_000, 4, degree=1, mechanism="straight", random_state=4).X
+    scores = scores_of(X, CompetingFitter(noise="gaussian"))
+    first, *others = [(j, ()) for j in range(4)]
+    before = scores.gains(first).copy()
+    scores.fits([*others, (0, (1,)), (1, (0,))])
+    assert first not in scores._gains
+    np.testing.assert_array_equal(scores.gains(first), before)

@@ -174,8 +174,19 @@ class LongScores(LocalScores):
                 self._ends[fit.key] = end
         variances = self._summed(self.long.in_memory)(score_variances, list(better.values())) if better else []
         for key, own in zip(better, variances, strict=True):
-            self._promises[key] = line, bends = promises(self._ends[key].scores, own.variance * self._share)
-            self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
+            self._promises[key] = promises(self._ends[key].scores, own.variance * self._share)
+            self._keep_promised(key)
+
+    def _keep_promised(self, key: Key) -> None:
+        line, bends = self._promises[key]
+        self._keep_gains([key], (line + np.where(bends > np.log(self.n_rows), bends, 0.0))[None])
+
+    def gains(self, key: Key) -> Array:
+        """Return what every further parent promises a model; made again if the gains of later models replaced it."""
+        self.fits([key])
+        if key not in self._gains:
+            self._keep_promised(key)
+        return self._gains[key]
 
     def _chosen(self, keys: Iterable[Key], after: Parents | None) -> dict[Key, LinearFit]:
         """Return the models that fewer rows choose."""
