@@ -173,7 +173,7 @@ def spread_sentence(lines):
 
 def labels_of(experiment):
     """Return the labels of the paper's HOST and of ours in an experiment."""
-    return ("HOST (paper, MLP)", "HOST (heterodag, splines)") if experiment.name == "nonlinear" else (PAPER, OURS)
+    return ("HOST (paper, MLP)", OURS) if experiment.name == "nonlinear" else (PAPER, OURS)
 
 
 def claims(experiment, summary):

@@ -30,16 +30,12 @@ class Method:
     in_process: bool = True
 
 
-#: The default of HOST before mechanisms competed, with which the stored rows of "HOST (heterodag)" were made.
-_LINES: dict[str, Any] = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
-
-
 def _diffan(budget: str) -> Any:
     return DiffAN() if budget == "full" else DiffAN(hidden=8, noise_steps=10, max_steps=30, patience=30)
 
 
 def _spline(budget: str) -> Any:
-    return HOST(**(_LINES | {"parametrization": "spline"}), refine=budget == "full")
+    return HOST(parametrization="spline", form="natural", noise="gaussian", refine=budget == "full")
 
 
 def _golem(budget: str) -> Any:
@@ -53,10 +49,10 @@ def _grandag(budget: str) -> Any:
 METHODS = {
     method.name: method
     for method in (
-        Method("HOST", "HOST (heterodag)", lambda budget: HOST(**_LINES), own_edges=True),
+        Method("HOST", "HOST (heterodag)", lambda budget: HOST(), own_edges=True),
         Method("HOST-paper", "HOST (paper)", lambda budget: HOST.paper()),
         Method("HOST-mlp", "HOST (paper, MLP)", lambda budget: HOST.paper(parametrization="mlp")),
-        Method("HOST-spline", "HOST (heterodag, splines)", _spline, own_edges=True),
+        Method("HOST-spline", "HOST (heterodag, natural splines)", _spline, own_edges=True),
         Method("DiffAN", "DiffAN", _diffan),
         Method("EqVar", "EqVar", lambda budget: EqVar()),
         Method("NPVar", "NPVar", lambda budget: NPVar()),

@@ -23,7 +23,7 @@ class Style:
 
 STYLES = {
     "HOST": Style("#D55E00", "o", "-", "", 3.0),
-    "HOST-spline": Style("#D55E00", "o", "-", "", 3.0),
+    "HOST-spline": Style("#8B3A00", "h", "-.", "O."),
     "HOST-paper": Style("#000000", "s", "--", "xx", 1.8),
     "HOST-mlp": Style("#000000", "s", "--", "xx", 1.8),
     "DiffAN": Style("#CC79A7", "^", ":", ".."),
@@ -48,13 +48,13 @@ class Series:
 
     def style(self) -> Style:
         """Return how it looks."""
-        if self.method in ("HOST", "HOST-spline") and self.test != "own":
+        if self.method == "HOST" and self.test != "own":
             return SECOND
         return STYLES[self.method]
 
 
 def series_of(experiment: Experiment, measure: Measure) -> list[Series]:
-    """Return the lines of a measure: every method once; ours also with the edge test of the others.
+    """Return the lines of a measure: every method once; HOST also with the edge test of the others.
 
     Measures of the order alone do not depend on the edges, so each method has one line.
     """
@@ -64,6 +64,6 @@ def series_of(experiment: Experiment, measure: Measure) -> list[Series]:
         test = "lcit" if experiment.test == "own" and not method.own_edges else experiment.test
         ours = method.own_edges and name.startswith("HOST")
         lines.append(Series(name, "own" if ours else test, method.label))
-        if ours and measure.of_edges and test != "own":
+        if name == "HOST" and measure.of_edges and test != "own":
             lines.append(Series(name, test, f"{method.label}, {TEST_LABELS[test]}"))
     return lines
