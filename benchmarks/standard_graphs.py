@@ -20,11 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from alternatives import rival
-from families import standardised
 from heterodag.core.sortability import explained_shares
 from heterodag.metrics import r2_sortability, varsortability
 from heterodag.simulation import simulate
+from packages import rival, standardised
 from rows import RESULTS, append_results, read
 from worlds import FIELDS as MEASURED
 from worlds import KEY as WORLD_KEY

@@ -28,7 +28,10 @@ from pathlib import Path
 
 import numpy as np
 
-from alternatives import (
+from heterodag import __version__
+from heterodag.simulation import simulate
+from packages import (
+    GRAPHS,
     TooLongError,
     checksum,
     direct_lingam,
@@ -39,11 +42,9 @@ from alternatives import (
     order_divergence,
     pc,
     rival,
+    standardised,
     timed,
 )
-from families import GRAPHS, standardised
-from heterodag import __version__
-from heterodag.simulation import simulate
 from rows import RESULTS, append_results, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,7 +98,7 @@ def with_open_edges(adjacency, open_):
     return np.where((open_ | open_.T) & joined, 1, adjacency)
 
 
-#: From a table to (graph, order), as in benchmarks/alternatives.py; edges both ways have no direction.
+#: From a table to (graph, order), as in benchmarks/packages.py.
 METHODS = {
     "HOST": host(),
     # The noise is named in case HOST has a choice of it.
@@ -136,7 +137,7 @@ def outcome(fit, X, truth, limit):
     row = {"table": checksum(X, truth), "edges": int(truth.sum()), "version": __version__}
     import_all_of(fit)
     try:
-        (found, order), seconds, _ = timed(fit, X, limit)
+        (found, order), seconds = timed(fit, X, limit)
     except TooLongError:
         return row | {"error": "limit"}
     except Exception as error:  # a method that fails makes a row too

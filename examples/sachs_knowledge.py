@@ -75,4 +75,4 @@ print(model.trust())
 # which others follow it; 100 resamples with ``n_jobs=-1``.
 #
 # **More:** all that can be said, in :doc:`using the graph </using-the-graph>`; how often frequent edges are
-# true, in :doc:`calibration of the bootstrap </bootstrap-calibration>`.
+# true, in :doc:`can I believe these numbers? </confidence>`.

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import calibration
-import overview
 import rows
 from pages import prose
 
@@ -17,21 +16,16 @@ ONE_FILE = {
     "calibration.md": ("calibration", "calibration"),
     "interventions.md": ("interventions", None),
     "knowledge-results.md": ("knowledge", "knowledge"),
-    "bootstrap-calibration.md": ("bootstrap_calibration", "bootstrap_calibration"),
     "oracle-order.md": ("oracle_order", "oracle_order"),
-    "rivals.md": ("rivals", "rivals"),
     "sachs.md": ("sachs", "sachs"),
+    "authors-sets.md": ("authors_sets", "authors_sets"),
     "speed.md": ("ordering_speed", "ordering_speed"),
-    "accuracy.md": ("accuracy", None),
-    "refinement.md": ("refinement", None),
-    "more-rows.md": ("more_rows", None),
     "columns.md": ("columns", None),
     "results/progress.md": ("progress", "progress"),
     "results/ablations.md": ("ablations", "ablations"),
 }
 OTHERS = [
     "worlds.md",
-    "alternatives.md",
     "reproduction.md",
     "directions.md",
     "pairs.md",
@@ -61,32 +55,10 @@ def test_the_page_is_the_one_these_rows_make(name):
     assert text_of(name) == importlib.import_module(program).page(*arguments)
 
 
-def test_the_pages_on_other_packages_are_those_these_rows_make():
-    pages = importlib.import_module("alternatives_page")
-    found, wide = (rows.read(rows.RESULTS / f"{name}.csv") for name in ("alternatives", "alternatives_wide"))
-    assert text_of("alternatives.md") == pages.page(found, wide)
-    for n in sorted({int(row["n"]) for row in found}):
-        assert text_of(f"results/alternatives-{n}.md") == pages.tables_page(found, n)
-
-
 def test_tables_on_written_pages_are_those_these_rows_make():
     assert importlib.import_module("parametrizations").page(text_of("parametrisation.md")) == text_of(
         "parametrisation.md"
     )
-    page = overview.target()
-    assert overview.written(page.read_text(encoding="utf-8")) == page.read_text(encoding="utf-8")
-
-
-def test_the_overview_falls_back_on_the_readme(monkeypatch, tmp_path):
-    monkeypatch.setattr(overview, "DOCS", tmp_path / "docs")
-    assert overview.target() == tmp_path / "README.md"
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "results-overview.md").touch()
-    assert overview.target() == tmp_path / "docs" / "results-overview.md"
-    new = overview.written(f"a {overview.BEGIN} old {overview.END} b")
-    assert new.startswith(f"a {overview.BEGIN}\n| 10 columns")
-    assert new.endswith(f"{overview.END} b")
-    assert "old" not in new
 
 
 def test_the_downloads_of_calibration_have_every_run(tmp_path):

@@ -48,14 +48,3 @@ def test_counterfactual_errors_shrink_and_factual_rows_come_back():
     assert medians["8000"] < medians["2000"] < medians["500"] < 0.05
     assert medians["8000"] < 0.5 * medians["500"]
     assert column(found, "factual").max() < 1e-12
-
-
-def test_frequent_edges_are_true_far_more_often():
-    found = rows("bootstrap_calibration")
-    assert len({row["seed"] for row in found}) >= 20
-    directed, true = column(found, "directed"), column(found, "true")
-    frequent, open_, rare = directed > 0.95, (directed > 0.25) & (directed <= 0.75), directed < 0.05
-    assert min(frequent.sum(), open_.sum()) > 30
-    assert true[frequent].mean() > 0.85
-    assert true[frequent].mean() - true[open_].mean() > 0.25
-    assert true[rare].mean() < 0.1

@@ -45,7 +45,7 @@ def test_all_methods_saw_the_same_tables(stored):
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_generator_still_makes_these_tables(stored, world):
-    from alternatives import checksum
+    from packages import checksum
 
     graph, n, d, seed = tables("main")[0]
     row = next(row for row in pick(stored, "main", world) if row["seed"] == str(seed))

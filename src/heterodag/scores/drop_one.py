@@ -6,7 +6,7 @@ of the mean, it sees causes that move only the spread, and it is not misled by a
 
 Deviation from the textbook: no single row may contribute more than `ROW_LIMIT` to the statistic. Parents with very
 heavy tails give single rows a leverage for which the chi-square does not hold: without the limit, true null
-hypotheses are rejected too often. `python benchmarks/accuracy.py edges` measures the level with the limit.
+hypotheses are rejected too often. `python benchmarks/calibration.py` measures the level with the limit.
 
 The restricted fits of one variable differ only in which coefficients are free, so all of them form one batch.
 `drop_one_curves` holds the same test for splines.
