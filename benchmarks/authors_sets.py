@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import DOCS, NOW, prose, rows_in
+from pages import DOCS, made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 #: How the table calls an order -> column of the rows.
@@ -74,12 +74,17 @@ def cell(path, theirs):
     return [row | {"script": theirs["order_divergence"], "shd_script": theirs["shd_lcit"]}]
 
 
-def missing(folder):
-    """Return (data set, figures of the authors' program) for all sets without a row, small tables first."""
-    theirs = {
+def figures_of_authors(folder):
+    """Return data set -> what the authors' program made of it, for all sets on which it was run."""
+    return {
         f"{r['dag_type']}{r['k']}_n{r['n']}_d{r['d']}_{'lin' if r['linear'] == '1' else 'nonlin'}_s{r['seed']}": r
         for r in read(folder / "reference_host.csv") if r["order_divergence"]
     }  # fmt: skip
+
+
+def missing(folder):
+    """Return (data set, figures of the authors' program) for all sets without a row, small tables first."""
+    theirs = figures_of_authors(folder)
     done = {row["set"] for row in read(STORE)}
     paths = [path for path in (folder / "sets").glob("*.npz") if path.stem in theirs and path.stem not in done]
 
@@ -120,7 +125,9 @@ def page(rows):
         f"{name}_won": sum(mean(some, name) < mean(some, "script") for some in settings.values())
         for name in ("host", "paper")
     }
-    head = prose(HEAD, version=NOW, file=rows_in(STORE.name), settings=len(settings), **shares, **won)
+    head = prose(
+        HEAD, version=made_with(STORE.name), file=rows_in(STORE.name), settings=len(settings), **shares, **won
+    )
     return "\n".join([head, "", *table(settings), ""])
 
 

@@ -31,7 +31,7 @@ from heterodag.independence.partial_correlation import partial_correlation
 from heterodag.scores.make import score_settings
 from heterodag.simulation import simulate
 from heterodag.simulation.worlds import draw_noise
-from pages import EARLIER, details, prose, rows_in
+from pages import details, made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIELDS = ("test", "scenario", "n", "run", "p_null", "p_cause", "seconds", "error")
@@ -241,6 +241,8 @@ ORDER = (
     "likelihood-full location-scale", "likelihood-full auto", "likelihood-full auto, mean", "likelihood-full auto, spread",
     "lcit", "fisherz", "kci",
 )  # fmt: skip
+WHAT = """`likelihood-full auto` lets mechanisms and noise compete, as `HOST()` does; `auto, mean` and `auto, spread` are
+its tests of one side, in location-scale form. The other likelihood tests have straight lines and normal noise."""
 HEAD = """# Calibration of the edge tests
 
 An edge test at level 0.05 should draw 5 % of the edges that do not exist. Do the tests keep this promise when the
@@ -249,9 +251,7 @@ spread moves? Only some: on the paper's own data (*heavy-tailed*, {n} rows) part
 the same test with competing mechanisms, as in the current default, {auto:.1f} %. And tests of the mean do not see
 a cause that moves only the spread.
 
-**Version.** `likelihood-full auto` lets mechanisms and noise compete, as the current default does; it was run with
-the version after 0.1.0. `auto, mean` and `auto, spread` are its tests of one side, in location-scale form. For the
-other likelihood tests: {earlier}
+{version}
 
 - *False alarms* (level): share of runs with a p-value below 0.05 (or 0.001) for a predecessor that is no cause, in
   per cent. **Bold** ✗: the level fails. A test that keeps its level would reject that often once in 740 tries
@@ -339,7 +339,7 @@ def page(rows: list[dict[str, str]]) -> str:
     heavy = {line["test"]: float(line["level_0.05"]) for line in lines if (line["scenario"], line["n"]) == HEAVY}
     head = prose(
         HEAD, n=n, partial=heavy["partial-correlation"], gam=heavy["gam classical"], lcit=heavy["lcit"],
-        full=heavy["likelihood-full"], auto=heavy["likelihood-full auto"], earlier=EARLIER[0].lower() + EARLIER[1:],
+        full=heavy["likelihood-full"], auto=heavy["likelihood-full auto"], version=made_with("calibration.csv", what=WHAT),
         file=rows_in("calibration.csv"),
     )  # fmt: skip
     text = [head, "", *(f"- *{scenario}*: {words}" for scenario, (_, words) in SCENARIOS.items())]

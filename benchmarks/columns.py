@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 N, WIDTHS, FIRST_SEED = 1_000, (100, 200, 400, 1_000, 2_000), 150_000
@@ -156,7 +156,7 @@ def means(rows, settings):
 
 def page():
     rows, ablation = read(PATH), read(ABLATION)
-    head = prose(HEAD, n=N, now=NOW, file=rows_in(PATH.name), seed=FIRST_SEED)
+    head = prose(HEAD, n=N, now=made_with(PATH.name, ABLATION.name), file=rows_in(PATH.name), seed=FIRST_SEED)
     lines = [head, "", f"![Time and memory against columns]({PICTURE})", ""]
     lines.append(
         "| settings | columns | tables | minutes | processor seconds | memory (MB) | worker (MB) | SHD | order |"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import figures
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, read
 from worlds import METHODS, SETTINGS, WORLDS
 from worlds_page import complete, finished, methods_of, per_edge, pick, tables_of, whole_rounds
@@ -95,7 +95,13 @@ def sentence(found):
 def page(rows):
     found = points(rows)
     lines = [
-        prose(HEAD, sentence=sentence(found), unfinished=unfinished(rows), version=NOW, file=rows_in(STORE.name)),
+        prose(
+            HEAD,
+            sentence=sentence(found),
+            unfinished=unfinished(rows),
+            version=made_with(STORE.name),
+            file=rows_in(STORE.name),
+        ),
         "",
     ]
     lines += ["| rows | columns | method | errors per true edge | median seconds |", "|---:|---:|---|---:|---:|"]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIRST_SEED, TABLES, SIZES = 80_000, 8, (300, 1000)
@@ -111,7 +111,7 @@ def page(rows):
     hidden = [r for r in seen if r["world"] == INVISIBLE]
     (drawn, right), (left_open, right_open) = counted(visible, 9, np.inf), counted(visible, 0, 9)
     head = prose(
-        HEAD, right=right, drawn=drawn, right_open=right_open, open=left_open, version=NOW, tables=TABLES,
+        HEAD, right=right, drawn=drawn, right_open=right_open, open=left_open, version=made_with(STORE.name), tables=TABLES,
         sizes=" and ".join(map(str, SIZES)), seed=FIRST_SEED, file=rows_in(STORE.name),
     )  # fmt: skip
     return "\n".join(

@@ -1,8 +1,9 @@
-"""What prior knowledge does to the order: `python benchmarks/knowledge.py [--graphs 200]`.
+"""What prior knowledge does to the order: `python benchmarks/knowledge.py [run]`.
 
 For every random graph, random knowledge that it obeys is drawn (edges, non-edges, tiers, roots, leaves); the output of
-HOST is checked against it. Then a share of the true edges is required, and the order divergence is measured. One row
-per graph goes to benchmarks/results/knowledge.csv, graphs done before are kept; the page is made from all rows.
+HOST() is checked against it. Then a share of the true edges is required, and the order divergence is measured. `run` makes
+one row per graph in benchmarks/results/knowledge.csv, graphs done before are kept; without it, only
+docs/knowledge-results.md is made from the rows.
 """
 
 import os
@@ -11,21 +12,27 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse
-import csv
 import warnings
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from heterodag import HOST, PriorKnowledge, causal_order, metrics, simulate
 from heterodag.core.graph import topological_order
-from pages import prose, rows_in
+from pages import DOCS, made_with, prose, rows_in
+from rows import RESULTS, append_results, read
 
-ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 SHARES = (0.0, 0.3, 0.6, 1.0)
 FIRST_SEED, D, N = 10_000, 10, 500
+STORE = RESULTS / "knowledge.csv"
+FIELDS = (
+    "graph",
+    "seed",
+    "edges",
+    "violations",
+    "violations_without",
+    *(f"divergence_{share:g}" for share in SHARES),
+)
 
 
 def random_knowledge(rng, adjacency):
@@ -56,17 +63,15 @@ def run(seed):
     row = {"graph": f"{graph}-{degree}", "seed": seed, "edges": len(ranks)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        told, free = (
-            HOST(prior_knowledge=k, selection="partial-correlation", refine=False).fit(data.X) for k in (known, None)
-        )
+        told, free = (HOST(prior_knowledge=k).fit(data.X) for k in (known, None))
         row["violations"] = len(resolved.violations(told.adjacency_)) + (not resolved.respects_order(told.order_))
         row["violations_without"] = len(resolved.violations(free.adjacency_))
         for share in SHARES:
             edges = np.argwhere(data.adjacency)[ranks < round(share * len(ranks))]
             required = PriorKnowledge(required=[tuple(edge) for edge in edges.tolist()])
-            order = causal_order(data.X, prior_knowledge=required, refine=False).order
+            order = causal_order(data.X, prior_knowledge=required).order
             row[f"divergence_{share:g}"] = metrics.order_divergence(order, data.adjacency)
-    return row
+    return [row]
 
 
 HEAD = """# Prior knowledge
@@ -75,11 +80,10 @@ Does HOST obey what you tell it about the graph, and does telling it help? It br
 {broken} of {graphs} graphs; without being told, its graph disagreed with that knowledge in {without}. If 30 % of
 the true edges are required, the mean {order_divergence} falls from {none:.2f} to {some:.2f}.
 
-**Version.** The orders here are the paper's, without refinement (`refine=False`), with straight lines and normal
-noise. The rows were made with the version after 0.1.0.
+{version}
 
-The tables come from the paper's linear simulation: {d} columns, {n} rows, seeds from {seed}. Written by `python
-benchmarks/knowledge.py` from {file}."""
+The tables come from the paper's linear simulation: {d} columns, {n} rows, seeds from {seed}, on which nothing was chosen.
+Written by `python benchmarks/knowledge.py` from {file}; the same command with `run` makes the rows."""
 
 
 def page(rows):
@@ -87,7 +91,7 @@ def page(rows):
     broken, without = (sum(int(r[key]) > 0 for r in rows) for key in ("violations", "violations_without"))
     head = prose(
         HEAD, broken=broken, graphs=len(rows), without=without, none=none, some=some, d=D, n=N, seed=FIRST_SEED,
-        file=rows_in("knowledge.csv"),
+        version=made_with(STORE.name), file=rows_in(STORE.name),
     )  # fmt: skip
     lines = [
         head,
@@ -119,34 +123,18 @@ def page(rows):
     return "\n".join(lines) + "\n"
 
 
-def read(path):
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "knowledge.csv")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "knowledge-results.md")
+    parser.add_argument("command", nargs="?", choices=["run"])
+    parser.add_argument("--graphs", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
-    done = {int(row["seed"]) for row in read(args.results)}
-    seeds = [FIRST_SEED + k for k in range(args.graphs) if FIRST_SEED + k not in done]
-    new = not args.results.exists()
-    with args.results.open("a", encoding="utf-8", newline="") as file:
-        writer = None
-        for row in Parallel(args.jobs, return_as="generator_unordered")(delayed(run)(seed) for seed in seeds):
-            if writer is None:
-                writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                if new:
-                    writer.writeheader()
-            writer.writerow(row)
-            file.flush()
-    args.out.write_text(page(sorted(read(args.results), key=lambda r: int(r["seed"]))), encoding="utf-8")
-    print(f"wrote {args.out.name}")
+    if args.command:
+        done = {int(row["seed"]) for row in read(STORE)}
+        seeds = [(FIRST_SEED + k,) for k in range(args.graphs) if FIRST_SEED + k not in done]
+        append_results(STORE, FIELDS, run, seeds, args.jobs, every=20)
+    else:
+        (DOCS / "knowledge-results.md").write_text(page(read(STORE)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import numpy as np
 
 import figures
 from long_tables import ABLATED_ROWS, ABLATION, FEW_SEEDS, FIRST_SEED, PATH, WITHOUT
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import read
 
 PICTURE = "long-tables"
@@ -36,7 +36,7 @@ def write(path, draw_figure=True):
     """Write the page and its figure."""
     rows = [row for row in read(PATH) if row["where"] == "disk"]
     sizes = sorted({int(row["n"]) for row in rows})
-    lines = [prose(HEAD, now=NOW, file=rows_in(PATH.name), seed=FIRST_SEED, few=FEW_SEEDS), ""]
+    lines = [prose(HEAD, now=made_with(PATH.name), file=rows_in(PATH.name), seed=FIRST_SEED, few=FEW_SEEDS), ""]
     lines += [
         f"| rows | tables | SHD | SHD, {FEW_SEEDS} seeds | missed | false | order divergence | minutes | processor "
         "| memory (MB) | worker (MB) |",

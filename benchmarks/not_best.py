@@ -16,7 +16,7 @@ import paper_worlds
 import sachs
 import standard_graphs
 import worlds
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, read
 from worlds_page import complete, pick, tables_of, whole_rounds
 
@@ -211,7 +211,7 @@ def page():
     head = prose(
         HEAD, count=len(every), graphs=graphs, losses=len(losses), near=len(near), beyond=BEYOND, slow=slowness(),
         unfinished=cost.unfinished(read(cost.STORE)),
-        version=NOW, files=rows_in(*stored),
+        version=made_with(*stored), files=rows_in(*stored),
     )  # fmt: skip
     lines = [head, "", "## Behind by more than chance", "", *table(losses, why=True), ""]
     lines += ["## Behind, but not by more than chance", "", *table(near, why=False), ""]

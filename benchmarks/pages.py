@@ -6,20 +6,33 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rows import AGAIN, MADE_BY, read
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SHD = "[structural Hamming distance (SHD)](glossary.md#the-errors)"
 ORDER_DIVERGENCE = "[order divergence](glossary.md#the-errors)"
 
-#: Which version made the rows of a page; one of these stands on every page.
-NOW = "**Version.** The rows were made by the current default, `HOST()`, of the version after 0.1.0."
+#: The default before mechanisms competed; pages whose rows it made say so.
 FORMER = (
-    '**Version.** "HOST" here is the *former default*, `HOST(parametrization="linear", form="natural", noise="gaussian")`. '
-    "[Twelve kinds of data](worlds.md) shows what `HOST()` does now."
+    '"HOST" here is the *former default*, `HOST(parametrization="linear", form="natural", noise="gaussian")`. [Twelve kinds '
+    "of data](worlds.md) shows what `HOST()` does now."
 )
-EARLIER = (
-    "The rows are older than the present fitting engine (see the changelog). "
-    "A new run may give slightly different numbers."
-)
+
+
+def made_with(*names: str, what: str = "`HOST()` is the current default.") -> str:
+    """Return the paragraph on version and commits: which made the rows of these files, and do they come out again?"""
+    known, checked = read(MADE_BY), {line["file"]: line for line in read(AGAIN)}
+    texts = []
+    for name in names:
+        own = [line for line in known if line["file"] == name]
+        commits = " and ".join(dict.fromkeys(f"`{line['commit']}`" for line in own))
+        versions = " and ".join(dict.fromkeys(line["version"] for line in own))
+        text = f"The rows of {name} were made by commit {commits} (version {versions})"
+        if name in checked:
+            line = checked[name]
+            text += f"; of {line['cells']} cells run again by `{line['commit']}`, {line['same']} came out the same"
+        texts.append(f"{text}.")
+    return f"**Version.** {what} {' '.join(texts)} [Which commit made which rows](results/made-by.md)."
 
 
 def rows_in(*names: str) -> str:

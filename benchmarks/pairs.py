@@ -20,7 +20,7 @@ import numpy as np
 
 import figures
 from heterodag.pairs.scoring import accuracy_by_rate
-from pages import NOW, details, prose, rows_in
+from pages import details, made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIRST_SEED, PAIRS, ROWS = 90_000, 100, 1000
@@ -323,7 +323,14 @@ def lead(rows):
     worst = min(shares, key=shares.get)
     left_open = 100 * np.mean([r["open"] != "0" for r in rows if r["kind"] == worst])
     return prose(
-        HEAD, kinds=len(KINDS), right=right, said=said, worst=worst, least=shares[worst], open=left_open, version=NOW
+        HEAD,
+        kinds=len(KINDS),
+        right=right,
+        said=said,
+        worst=worst,
+        least=shares[worst],
+        open=left_open,
+        version=made_with(STORE.name, ABLATED.name),
     )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import FORMER, RESULTS, append_results, read
 
 FIRST_SEED, GRAPHS, GENERATORS = 60_000, ("ER-1", "ER-2", "SF-1", "SF-2"), ("text", "code")
@@ -97,7 +97,7 @@ def lead(rows):
     errors = [sum(int(r["shd"]) for r in some) / sum(int(r["edges"]) for r in some) for some in (own, told)]
     seconds = [np.median([float(r["seconds"]) for r in some]) for some in (own, told)]
     return prose(
-        HEAD, own=errors[0], told=errors[1], slower=seconds[0] / seconds[1], version=NOW, seed=FIRST_SEED,
+        HEAD, own=errors[0], told=errors[1], slower=seconds[0] / seconds[1], version=made_with(STORE.name), seed=FIRST_SEED,
         file=rows_in(STORE.name),
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ import numpy as np
 from heterodag import HOST, simulate
 from heterodag.estimators import host
 from heterodag.runtime.progress import seconds_left
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 SIZES = (
@@ -83,7 +83,15 @@ def cell(n, d, seed):
 
 
 def page(rows):
-    lines = [prose(HEAD, now=NOW, file=rows_in(PATH.name).replace("../", "../../"), seed=FIRST_SEED), ""]
+    lines = [
+        prose(
+            HEAD,
+            now=made_with(PATH.name).replace("(results/", "("),
+            file=rows_in(PATH.name).replace("../", "../../"),
+            seed=FIRST_SEED,
+        ),
+        "",
+    ]
     lines += ["| rows | columns | tables | processor seconds | within a factor two | median factor |"]
     lines.append("|---|---|---|---|---|---|")
     for n, d in SIZES:

@@ -11,12 +11,14 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-#: The default of HOST before mechanisms competed: what the rows of the pages that say so were made with.
+#: The default of HOST before mechanisms competed: the model of the paper's linear simulation.
 FORMER = {"parametrization": "linear", "form": "natural", "noise": "gaussian"}
 
 RESULTS = Path(__file__).resolve().parent / "results"
 #: Which commit of the code made which rows: a line per file and commit. The page is made by `made_by.py`.
 MADE_BY, COLUMNS = RESULTS / "made_by.csv", ("file", "version", "commit", "date")
+#: Whether rows come out again; written by `again.py`.
+AGAIN = RESULTS / "again.csv"
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import FORMER, RESULTS, append_results, read
 
 FIELDS = ("scale", "method", "subsample", "order_divergence", "shd", "edges", "open", "open_right")
@@ -78,7 +78,13 @@ def head(rows):
         means(scale, method) for scale in SCALES for method in ("HOST()", "former default")
     )
     return prose(
-        HEAD, now=now, former=former, log_now=log_now, log_former=log_former, version=NOW, file=rows_in(STORE.name)
+        HEAD,
+        now=now,
+        former=former,
+        log_now=log_now,
+        log_former=log_former,
+        version=made_with(STORE.name),
+        file=rows_in(STORE.name),
     )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pages import NOW, details, prose, rows_in
+from pages import details, made_with, prose, rows_in
 from standard_graphs import CONTROLS, FIRST_SEED, GRAPHS, METHODS, ROWS, SIZES, STORE, WORLDS
 from worlds_page import NEAR, bold_best, finished, over_tables, per_edge, text
 
@@ -121,7 +121,13 @@ def control_sentence(rows):
 
 def page(rows):
     tables = len({row["seed"] for row in rows})
-    head = prose(HEAD, verdict=verdict(rows), controls=control_sentence(rows), version=NOW, file=rows_in(STORE.name))
+    head = prose(
+        HEAD,
+        verdict=verdict(rows),
+        controls=control_sentence(rows),
+        version=made_with(STORE.name),
+        file=rows_in(STORE.name),
+    )
     words = prose(WORDS, tables=tables, rows=ROWS, seed=FIRST_SEED)
     lines = [head, "", "## SHD per true edge", "", prose(MEASURE), ""]
     sizes = [d for d in SIZES if pick(rows, d)]

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pages import NOW, prose, rows_in
+from pages import made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 FIRST_SEED, TABLES, SIZES = 110_000, 100, (300, 1000)
@@ -142,7 +142,7 @@ def page(rows):
     given = [r for r in rows if r["graph"] == "given"]
     mean, spread = (100 * np.mean([r[f"{part}_covered"] == "1" for r in given]) for part in ("mean", "spread"))
     top = prose(
-        TOP, mean=mean, spread=spread, version=NOW, file=rows_in(STORE.name), tables=TABLES, seed=FIRST_SEED,
+        TOP, mean=mean, spread=spread, version=made_with(STORE.name), file=rows_in(STORE.name), tables=TABLES, seed=FIRST_SEED,
         log_spread=LOG_SPREAD,
     )  # fmt: skip
     lines = [

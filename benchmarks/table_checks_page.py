@@ -1,6 +1,6 @@
 """The page docs/data-check.md, from the rows of benchmarks/table_checks.py."""
 
-from pages import NOW, rows_in
+from pages import made_with, prose, rows_in
 from table_checks import CLEAN_COLUMNS, CLEAN_ROWS, FIRST_SEED, HARM_TABLES, PAPER, TABLES
 from table_defects import DEFECTS, DEPENDENT, HARMS
 
@@ -149,7 +149,7 @@ def page(rows, harm):
             "which this finding is red. A defect of columns affects one column.",
             f"Rows: {rows_in('table_checks.csv', 'table_checks_harm.csv')}.",
             "",
-            NOW,
+            prose(made_with("table_checks.csv", "table_checks_harm.csv")),
             "",
             *defects(rows),
             "",

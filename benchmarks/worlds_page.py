@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pages import NOW, details, prose, rows_in
+from pages import details, made_with, prose, rows_in
 from worlds import FIRST_SEED, GRAPHS, METHODS, SETTINGS, WORLDS, tables
 
 INVISIBLE = "straight/constant/normal"
@@ -299,7 +299,7 @@ def sizes_table(rows):
 
 
 def sizes_page(rows):
-    rows, lines = whole_rounds(rows), [prose(SIZES_HEAD, version=NOW)]
+    rows, lines = whole_rounds(rows), [prose(SIZES_HEAD, version=made_with("worlds.csv").replace("(results/", "("))]
     for setting in [name for name in TITLES if pick(rows, name)]:
         lines += smaller(rows, setting)
     return "\n".join(lines) + "\n"
@@ -313,7 +313,7 @@ def page(all_rows):
     seconds = [median_seconds(rows, "main", method) for method in methods_of(rows)]
     head = prose(
         HEAD, others=others, verdict=first, seconds=seconds[0], fastest=min(seconds[1:]), slowest=max(seconds[1:]),
-        version=NOW, file=rows_in("worlds.csv"),
+        version=made_with("worlds.csv"), file=rows_in("worlds.csv"),
     )  # fmt: skip
     lines = [head, "", *rest, *([""] if rest else []), "## SHD per true edge", "", prose(MEASURE), ""]
     lines += [*table(rows, "main", per_edge("shd")), "", prose(WORDS, tables=described(rows), seed=FIRST_SEED)]
