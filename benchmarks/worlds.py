@@ -166,7 +166,7 @@ def run(options):
     # Worlds inside tables: whenever the work stops, all worlds and methods have seen about the same graphs.
     cells = [
         (world, *table, method)
-        for setting in options.settings for table in tables(setting)
+        for setting in options.settings for table in tables(setting)[: options.rounds * len(GRAPHS)]
         for world in options.worlds for method in options.methods
     ]  # fmt: skip
     if options.again:
@@ -194,6 +194,7 @@ def main():
     parser.add_argument("--settings", nargs="+", choices=[*SETTINGS, "all"], default=["main"], metavar="NAME")
     parser.add_argument("--again", action="store_true", help="replace rows that are there")
     parser.add_argument("--limit", type=int, default=120, help="seconds of processor time that one fit may take")
+    parser.add_argument("--rounds", type=int, default=5, help="tables per graph; less than are wanted, to begin with")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "worlds.md")
