@@ -46,6 +46,7 @@ class Stored:
 
     @property
     def path(self) -> Path:
+        """The file."""
         return RESULTS / f"{self.name}.csv"
 
 

@@ -191,7 +191,8 @@ def lead(rows, arrows):
         level_words="That is about what the level promises." if false < 0.003
         else f"That is {1000 * false:.0f} times what the level promises: a small p-value says that a link fits, not that it "
         "must be there.",
-        version=made_with(STORE.name, directions.STORE.name), tables=len({row["seed"] for row in rows}), sizes=" and ".join(map(str, SIZES)), d=D,
+        version=made_with(STORE.name, directions.STORE.name),
+        tables=len({row["seed"] for row in rows}), sizes=" and ".join(map(str, SIZES)), d=D,
         resamples=", ".join(sorted({row["resamples"] for row in rows})), seed=FIRST_SEED,
         files=rows_in(STORE.name, directions.STORE.name),
     )  # fmt: skip

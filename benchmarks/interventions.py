@@ -127,8 +127,8 @@ def effect_lines(rows):
         "",
         "- *Error*: difference divided by the true standard deviation.",
         f"- *Covered*: share of models whose {100 * LEVEL:.0f} % interval holds the truth.",
-        "- *default*: every variable gets the mechanism that fits best. *True form*: told the simulator's kind, lines in the",
-        "  natural form. *Wrong form*: lines in the location-scale form; what it misses is not sampling error.",
+        "- *Default*: every variable gets the mechanism that fits best. *True form*: told the simulator's kind,",
+        "  lines in the natural form. *Wrong form*: lines in the location-scale form; what it misses is not sampling error.",
         "",
         "| model | fits | quantity | median error | 90 % of errors below | covered | expected |",
         "|---|---|---|---|---|---|---|",
@@ -226,10 +226,11 @@ def page():
     few, many = (
         np.median([float(r["error"]) for r in counterfactuals if r["n"] == str(n)]) for n in (SIZES[0], SIZES[-1])
     )
+    names = [stored(part).name for part in PARTS]
     (error, covered), (told, told_covered), (_, wrong) = (of(model) for model in MODELS)
     head = prose(
         HEAD, error=error, covered=covered, told=told, told_covered=told_covered, wrong=wrong, few=few, many=many,
-        version=made_with(*(stored(part).name for part in PARTS)), d=D, seed=FIRST_SEED, files=rows_in(*(stored(part).name for part in PARTS)),
+        d=D, seed=FIRST_SEED, version=made_with(*names), files=rows_in(*names),
     )  # fmt: skip
     return "\n".join([head, "", *effect_lines(effects), "", *counterfactual_lines(counterfactuals)]) + "\n"
 

@@ -6,7 +6,7 @@ Reads benchmarks/results/made_by.csv, to which runs of benchmarks add their comm
 import re
 
 from pages import DOCS, prose
-from rows import MADE_BY, RESULTS, read
+from rows import AGAIN, MADE_BY, RESULTS, read
 
 PAGE = DOCS / "results" / "made-by.md"
 HEAD = """# Which commit made which rows
@@ -16,13 +16,17 @@ made the rows. A plus after a commit: with changes of the package that were not 
 made in several runs. For rows that are older than this list, it is the commit that stored them. Rows of a commit are made
 again by checking it out and running the command on their page; seeds are fixed, so the numbers are the same except for
 times. Written by `python benchmarks/made_by.py` from [made_by.csv](../../benchmarks/results/made_by.csv), to which
-`append_results` in `benchmarks/rows.py` adds the commit of every run; a few older benchmarks do not use it."""
+`append_results` in `benchmarks/rows.py` adds the commit of every run; a few older benchmarks do not use it.
+
+**Do the rows come out again with the code as it is?** `python benchmarks/again.py` draws a few cells of a file at random,
+runs them anew and compares everything but times and memory. *6 of 6*: so many cells were the same, all columns to six
+digits. No figure: the rows are new, need a package that this comparison does not have, or take too long."""
 
 
 def stored():
     """Return the files of rows, as names below the folder of results."""
     files = [*RESULTS.glob("*.csv"), *RESULTS.glob("*.txt"), RESULTS / "reproduction" / "rows.jsonl"]
-    return sorted(path.relative_to(RESULTS).as_posix() for path in files if path != MADE_BY)
+    return sorted(path.relative_to(RESULTS).as_posix() for path in files if path not in (MADE_BY, AGAIN))
 
 
 def pages_of(name):
@@ -38,16 +42,22 @@ def pages_of(name):
     return ", ".join(f"[{page[:-3]}](../{page})" for page in found)
 
 
+def told(line):
+    """Return how many cells came out again, of how many, and with which commit."""
+    return f"{line['same']} of {line['cells']} at {line['commit']}" if line else ""
+
+
 def page():
-    lines = [prose(HEAD), "", "| rows | shown on | version | commits | last made |", "|---|---|---|---|---|"]
-    known = read(MADE_BY)
+    lines = [prose(HEAD), "", "| rows | shown on | version | commits | last made | come out again |"]
+    lines.append("|---|---|---|---|---|---|")
+    known, checked = read(MADE_BY), {line["file"]: line for line in read(AGAIN)}
     for name in stored():
         own = [line for line in known if line["file"] == name]
         commits = ", ".join(line["commit"] for line in own)
         versions = ", ".join(dict.fromkeys(line["version"] for line in own))
         last = max((line["date"] for line in own), default="")
         link = f"[{name}](../../benchmarks/results/{name})"
-        lines.append(f"| {link} | {pages_of(name)} | {versions} | {commits} | {last} |")
+        lines.append(f"| {link} | {pages_of(name)} | {versions} | {commits} | {last} | {told(checked.get(name))} |")
     return "\n".join(lines) + "\n"
 
 

@@ -65,11 +65,12 @@ it is best in {told_linear} and {told_nonlinear} of them. The authors' LCIT and 
 - The authors' figures come from their own LCIT and GAM selection with a true order, which need not be the same
   one.
 - `likelihood-full` has straight lines too, in the natural form where no other is named; it ran up to d = 20.
-- `kci` ran at n = 500 and d = 10 and 20 only, since its time grows with the cube of n. A dash, or no line: the test has not run on all sets of the column, and **bold** is the best
-  of the others.
+- `kci` ran at n = 500 and d = 10 and 20 only, since its time grows with the cube of n. A dash, or no line: the test
+  has not run on all sets of the column, and **bold** is the best of the others.
 
 Written by `python benchmarks/oracle_order.py` from {file}; with `--reference DIR`, a folder of the authors' data
-sets, the same command makes the rows; nothing was chosen on these sets. Runs that failed with an error: {failed} of {runs}."""
+sets, the same command makes the rows. Choices in HOST were made on simulated tables, not on these sets. Runs that failed
+with an error: {failed} of {runs}."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ FORMER = (
 
 
 def made_with(*names: str, what: str = "`HOST()` is the current default.") -> str:
-    """Return the paragraph on version and commits: which made the rows of these files, and do they come out again?"""
+    """Return the paragraph on versions: which commits made the rows of these files, and whether they come out again."""
     known, checked = read(MADE_BY), {line["file"]: line for line in read(AGAIN)}
     texts = []
     for name in names:

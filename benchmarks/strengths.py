@@ -142,7 +142,8 @@ def page(rows):
     given = [r for r in rows if r["graph"] == "given"]
     mean, spread = (100 * np.mean([r[f"{part}_covered"] == "1" for r in given]) for part in ("mean", "spread"))
     top = prose(
-        TOP, mean=mean, spread=spread, version=made_with(STORE.name), file=rows_in(STORE.name), tables=TABLES, seed=FIRST_SEED,
+        TOP, mean=mean, spread=spread, version=made_with(STORE.name),
+        file=rows_in(STORE.name), tables=TABLES, seed=FIRST_SEED,
         log_spread=LOG_SPREAD,
     )  # fmt: skip
     lines = [
