@@ -81,6 +81,13 @@ REASONS = (
     ("worlds", "straight/constant", "", "DirectLiNGAM",
      "These data are what DirectLiNGAM assumes; HOST has to find that out from few rows."),
     ("worlds", "curved/constant", "", "CAM", "These data are what CAM assumes; HOST has to find that out from few rows."),
+    ("standard-graphs", "chain, straight/constant/normal", "", "",
+     "Directions cannot be seen in these data, and HOST leaves them open. In a chain of columns with variance 1, however, "
+     "the next column in line always has the least variance left given those before it: EqVar and NPVar follow the line "
+     "once they have its beginning. That is a property of chains, not of causes."),
+    ("standard-graphs", "straight/constant/normal", "", "",
+     "Directions cannot be seen in these data, and HOST leaves them open; each counts as an error here. EqVar and NPVar "
+     "guess by the variance that is left, which after scaling is a property of the graph."),
     ("paper-worlds", "", "", "specialist",
      "The specialist is told which model made the data; HOST chooses among several for every variable."),
     ("sachs", "", "", "",

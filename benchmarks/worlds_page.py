@@ -47,7 +47,8 @@ All methods run with their defaults. PC (partial correlations at 0.05) and GES (
 VarSort and EqVar have no edge test of their own and take HOST's. "HOST.paper" is HOST with the paper's order and
 its linear natural parameters, `HOST(refine=False, selection="likelihood-full", parametrization="linear",
 form="natural")`. Its edges come from a likelihood test; `HOST.paper()` in the package has the paper's neural test,
-which is too slow for these tables.
+which is too slow for these tables. ICDH (Yin et al. 2024) also has noise whose spread moves; its authors published a script,
+and no package on PyPI offers it, so it was not run.
 
 A fit may take 120 s. Where a method finished only some of the tables, their number stands in brackets, and the
 figure is not compared: unfinished tables are hard ones."""
