@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from heterodag import HOST, Interventions, load_sachs, metrics, simulate
+from pages import with_version
 from rows import RESULTS, append_results, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -246,6 +247,7 @@ def stored(name):
 
 def page(text):
     """Return the text of the page with the tables that the stored rows make, each between its two marks."""
+    text = with_version(text, *(f"experiments_{name}.csv" for name in TABLES_OF))
     for name, table in TABLES_OF.items():
         lines = "\n".join(table(stored(name))) if stored(name) else "(no rows yet)"
         mark = f"<!-- {name}: made by benchmarks/experiments.py -->"

@@ -35,6 +35,13 @@ def made_with(*names: str, what: str = "`HOST()` is the current default.") -> st
     return f"**Version.** {what} {' '.join(texts)} [Which commit made which rows](results/made-by.md)."
 
 
+def with_version(text: str, *names: str, what: str = "`HOST()` is the current default.") -> str:
+    """Return a written page with its paragraph on versions made anew."""
+    return re.sub(
+        r"\*\*Version\.\*\*.*?(?=\n\n)", lambda _: prose(made_with(*names, what=what)), text, count=1, flags=re.DOTALL
+    )
+
+
 def rows_in(*names: str) -> str:
     """Return links to files of stored rows, for download."""
     return ", ".join(f"[{name}](../benchmarks/results/{name})" for name in names)

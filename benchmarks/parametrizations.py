@@ -17,7 +17,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import csv
-import functools
 import time
 import warnings
 from pathlib import Path
@@ -27,11 +26,11 @@ import numpy as np
 from heterodag import causal_order, metrics, recover_dag, simulate
 from heterodag.core.graph import full_dag
 from heterodag.core.normality import shapiro_wilk
-from rows import FORMER
+from pages import with_version
+from rows import FORMER, RESULTS, append_results
 
 GRAPHS = (("ER", 1), ("ER", 2), ("SF", 1), ("SF", 2))
 FIRST_SEED = 40_000
-RESULTS = Path(__file__).parent / "results"
 
 
 def marginal_sort(X):
@@ -154,23 +153,20 @@ def _number(text):
 def run(part, args):
     """Append the rows of every cell that has none yet."""
     cells, work, columns = PARTS[part]
-    if part == "reference":
-        work = functools.partial(work, args.reference)
-    path = RESULTS / f"parametrizations_{part}.csv"
     done = {tuple(row[k] for k in KEYS) for row in stored(part)}
-    fresh = not path.exists()
-    with open(path, "a", newline="") as file:
-        writer = csv.DictWriter(file, [*KEYS, *columns])
-        if fresh:
-            writer.writeheader()
-        for cell in cells(args):
-            if cell in done or (part != "reference" and cell[-1] not in (*args.methods, "marginal-w")):
-                continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                rows = work(*cell)
-            writer.writerows([dict(zip(KEYS, cell, strict=True)) | row for row in rows])
-            file.flush()
+    wanted = [
+        cell for cell in cells(args)
+        if cell not in done and (part == "reference" or cell[-1] in (*args.methods, "marginal-w"))
+    ]  # fmt: skip
+    folder = (args.reference,) if part == "reference" else ()
+
+    def cell_rows(*cell):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows = work(*folder, *cell)
+        return [dict(zip(KEYS, cell, strict=True)) | row for row in rows]
+
+    append_results(RESULTS / f"parametrizations_{part}.csv", [*KEYS, *columns], cell_rows, wanted, 1)
 
 
 def order_lines(rows):
@@ -248,8 +244,12 @@ def reference_lines(rows):
 LINES = {"order": order_lines, "edges": edges_lines, "heldout": heldout_lines, "reference": reference_lines}
 
 
+WHAT = 'The figures were made with `form="natural"` and `noise="gaussian"`.'
+
+
 def page(text):
     """Return the text of the page, tables of all stored rows between its two marks."""
+    text = with_version(text, *(f"parametrizations_{part}.csv" for part in PARTS), what=WHAT)
     begin, end = "<!-- figures:begin -->", "<!-- figures:end -->"
     tables = "\n\n".join("\n".join(LINES[part](rows)) for part in PARTS if (rows := stored(part)))
     return text[: text.index(begin) + len(begin)] + "\n" + tables + "\n" + text[text.index(end) :]

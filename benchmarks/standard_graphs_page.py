@@ -21,8 +21,8 @@ WORDS = """\
   *dense* (half of all pairs linked).
 - Worlds: mean, spread and noise ([explained here](worlds.md#the-worlds)). In straight/constant/normal many directions
   cannot be seen in the data at all.
-- {tables} tables of {rows} rows for every graph, world and number of columns, seeds from {seed}. Choices in HOST were
-  made on seeds below 1000. All columns are scaled to variance 1.
+- Tables of {rows} rows for every graph and world, {tables}; seeds from {seed}. Choices in HOST were made on seeds below
+  1000. All columns are scaled to variance 1.
 - *Varsortability* (Reisach, Seiler and Weichwald 2021): the share of directed paths along which the variance rises, in
   the table as it was drawn; after scaling it is 0.5. *R2-sortability* (Reisach et al. 2023): the same for the share of
   variance that all other columns explain; scaling does not change it. 0.5 says nothing, 1 gives the order away.
@@ -120,7 +120,7 @@ def control_sentence(rows):
 
 
 def page(rows):
-    tables = len({row["seed"] for row in rows})
+    tables = " and ".join(f"{len({row['seed'] for row in pick(rows, d)})} with {d} columns" for d in SIZES)
     head = prose(
         HEAD,
         verdict=verdict(rows),
