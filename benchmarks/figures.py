@@ -26,11 +26,15 @@ def note(curves: Curves) -> str:
     return f"numbers {zlib.crc32(text.encode()):08x}"
 
 
-def axes(width: float = 6.4, height: float = 3.8, panels: int = 1) -> list[Axes]:
-    """Return the axes of a new figure, side by side, without frames above and on the right."""
+def axes(width: float = 6.4, height: float = 3.8, panels: int = 1, columns: int | None = None) -> list[Axes]:
+    """Return the axes of a new figure, without frames above and on the right, side by side or so many in a row."""
+    columns = columns or panels
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        out = list(figure.subplots(1, panels, squeeze=False)[0])
+        out = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    for one in out[panels:]:
+        one.remove()
+    del out[panels:]
     for one in out:
         one.spines[["top", "right"]].set_visible(False)
         one.grid(True, color="0.92", linewidth=0.6)

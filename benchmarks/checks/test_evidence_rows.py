@@ -19,8 +19,9 @@ def text_of(name):
 
 def test_cost_is_made_from_the_worlds():
     rows = read(cost.STORE)
-    found = cost.points(rows)
+    found = cost.all_points(rows)
     assert text_of("cost.md") == cost.page(rows)
+    assert {"HOST", "HOST-paper", "CAM"} <= set(found[cost.PAPER])
     assert figures.up_to_date("cost", cost.flat(found))
     assert len(found["main"]) >= 9
 
