@@ -23,15 +23,16 @@ SAME = {"HOST-paper": "HOST.paper"}
 HEAD = """# Errors against seconds
 
 What does a smaller error cost? Each point is a method on [twelve kinds of data](worlds.md): errors per true edge
-({shd}) against the median processor time of a fit, worlds together. {sentence} The last panel has the methods of [the paper's evaluation](reproduction.md) on its data.
+({shd}) against the median processor time of a fit, worlds together. {sentence} The last panel has the methods of [the
+paper's evaluation](reproduction.md) on its data.
 
 ![Errors per true edge against seconds of a fit, one point per method and size](images/cost.svg)
 
 {version} Written by `python benchmarks/cost.py` from {file}; `python benchmarks/worlds.py run` and `heterodag reproduce`
 make the rows. Seconds are those of one core, without imports, on a machine that had other work: take them as orders of
 magnitude. An open edge counts as right if the pair is joined in truth. Methods that did not finish all tables of a size
-are not in its panel. In the paper's evaluation columns keep their units, and methods that only make an order get their edges, and the seconds for
-them, from LCIT. {unfinished}"""
+are not in its panel. In the paper's evaluation columns keep their units, and methods that
+only make an order get their edges, and the seconds for them, from LCIT. {unfinished}"""
 
 
 def points(rows):
