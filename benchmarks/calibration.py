@@ -1,8 +1,8 @@
-"""Level and power of every edge test: `python benchmarks/calibration.py [--runs 400] [--tests ...]`.
+"""Level and power of every edge test: `python benchmarks/calibration.py [run] [--runs 400] [--tests ...]`.
 
 Every run draws predecessors P and a target y, and asks each test twice: for a predecessor that is no cause,
 and for one that is, both given all the others. Rows go to a CSV file as they come; what is there is not run
-again (delete the rows of a test that has changed). The Markdown page is made from that file alone. Data
+again (delete the rows of a test that has changed). Without `run`, only the page is made from that file. Data
 depend on (scenario, n, run) only: another test changes no number.
 """
 
@@ -262,7 +262,9 @@ a cause that moves only the spread.
 - Times in that table are those of the fastest tenth, one test on one core of a busy machine: take them as orders
   of magnitude.
 
-Written by `python benchmarks/calibration.py` from {file}.
+Seeds follow from the scenario, the number of rows and the run. No constant was chosen on these runs, but the tests of one
+side were replaced by others once, after a first look at them. Written by `python benchmarks/calibration.py` from {file};
+the same command with `run` makes the rows.
 
 ## The data"""
 SUMMARY = (
@@ -364,6 +366,7 @@ def write_summary(path: Path, lines: list[dict[str, str]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Level and power of every edge test.")
     parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("command", nargs="?", choices=["run"], help="run tests; without it only the page is written")
     parser.add_argument("--tests", nargs="+", metavar="NAME", help="default: all that can run here")
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--jobs", type=int, default=2)
@@ -375,8 +378,9 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown or unavailable tests: {', '.join(unknown)}; there are {', '.join(tests)}")
     chosen = {name: tests[name] for name in options.tests or tests}
-    cells = list(missing(chosen, options.sizes, options.runs, read(options.results)))
-    append_results(options.results, FIELDS, run_cell, cells, options.jobs)
+    if options.command:
+        cells = list(missing(chosen, options.sizes, options.runs, read(options.results)))
+        append_results(options.results, FIELDS, run_cell, cells, options.jobs)
     rows = read(options.results)
     options.out.write_text(page(rows), encoding="utf-8")
     write_summary(options.out.parent / "results" / "calibration.csv", summary(rows))

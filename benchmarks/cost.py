@@ -29,9 +29,9 @@ paper's evaluation](reproduction.md) on its data.
 ![Errors per true edge against seconds of a fit, one point per method and size](images/cost.svg)
 
 {version} Written by `python benchmarks/cost.py` from {file}; `python benchmarks/worlds.py run` and `heterodag reproduce`
-make the rows. Seconds are those of one core, without imports, on a machine that had other work: take them as orders of
-magnitude. An open edge counts as right if the pair is joined in truth. Methods that did not finish all tables of a size
-are not in its panel. In the paper's evaluation columns keep their units, and methods that
+make the rows, on seeds on which nothing was chosen. Seconds are those of one core, without imports, on a machine that had
+other work: take them as orders of magnitude. An open edge counts as right if the pair is joined in truth. Methods that did
+not finish all tables of a size are not in its panel. In the paper's evaluation columns keep their units, and methods that
 only make an order get their edges, and the seconds for them, from LCIT. {unfinished}"""
 
 

@@ -62,7 +62,8 @@ def note_commit(path: Path) -> None:
     from heterodag import __version__
 
     name, lines = path.resolve().relative_to(RESULTS).as_posix(), read(MADE_BY)
-    new = dict(zip(COLUMNS, (name, __version__, commit(), datetime.date.today().isoformat()), strict=True))
+    version = f"after {__version__}"  # a commit between releases
+    new = dict(zip(COLUMNS, (name, version, commit(), datetime.date.today().isoformat()), strict=True))
     if any(line["file"] == name and line["commit"] == new["commit"] for line in lines):
         return
     with MADE_BY.open("w", encoding="utf-8", newline="") as file:

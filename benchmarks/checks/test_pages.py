@@ -79,6 +79,15 @@ def test_a_page_says_version_command_and_rows(name):
 
 
 @pytest.mark.parametrize(
+    "name", sorted({*PAGES, "experiments.md", "check-graph.md"} - {"columns.md", "results/progress.md"})
+)
+def test_a_page_says_its_seeds_and_where_choices_were_made(name):
+    text = text_of(name)
+    assert re.search(r"\bseeds?\b", text, flags=re.IGNORECASE)
+    assert re.search(r"\b(choices?|chosen|chose|tuning)\b", text, flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
     "name", [*PAGES, *(f"results/{path.name}" for path in sorted((DOCS / "results").glob("*.md")))]
 )
 def test_english_is_plain(name):
