@@ -32,7 +32,7 @@ def made_with(*names: str, what: str = "`HOST()` is the current default.") -> st
             line = checked[name]
             text += f"; of {line['cells']} cells run again by `{line['commit']}`, {line['same']} came out the same"
         texts.append(f"{text}.")
-    return f"**Version.** {what} {' '.join(texts)} [Which commit made which rows](results/made-by.md)."
+    return f"**Version.** {' '.join([what, *texts])} [Which commit made which rows](results/made-by.md)."
 
 
 def with_version(text: str, *names: str, what: str = "`HOST()` is the current default.") -> str:
