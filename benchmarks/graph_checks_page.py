@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 from graph_checks import COLUMNS, FIRST_SEED, SHUFFLED, SHUFFLES, SIZES, TABLES, WORLDS, name_of, steps_of
-from pages import made_with, prose
 
 NOTES = Path(__file__).resolve().parent / "graph_checks_notes.md"
 TOPICS = ("edges", "missing", "directions")
@@ -19,7 +18,6 @@ def page(rows, example):
         "example": shortened(example),
         "settings": f"{TABLES} tables per world and number of rows, {' or '.join(map(str, COLUMNS))} columns, graphs ER-1, "
         f"ER-2, SF-1\nand SF-2 in turn, seeds from {FIRST_SEED}",
-        "version": prose(made_with("graph_checks.csv")),
         "error": f"{50 / np.sqrt(TABLES):.0f}",
         "right": "\n".join(right_graphs(rows)),
         "faults": "\n".join(faults(rows)),

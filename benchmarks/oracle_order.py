@@ -69,8 +69,8 @@ it is best in {told_linear} and {told_nonlinear} of them. The authors' LCIT and 
   has not run on all sets of the column, and **bold** is the best of the others.
 
 Written by `python benchmarks/oracle_order.py` from {file}; with `--reference DIR`, a folder of the authors' data
-sets, the same command makes the rows. Choices in HOST were made on simulated tables, not on these sets. Runs that failed
-with an error: {failed} of {runs}."""
+sets (seeds 0 to 4 of their generator), the same command makes the rows. Choices in HOST were made on other tables. Runs
+that failed with an error: {failed} of {runs}."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def test_rows_that_were_run_again_are_the_same(line):
 @pytest.mark.parametrize("stored", again.FILES, ids=lambda stored: stored.name)
 def test_keys_are_columns_and_cells_can_be_drawn(stored):
     cells = again.drawn(stored, 3)
-    assert len(cells) == 3
+    assert 1 < len(cells) <= 3
     assert all(set(stored.key) <= set(row) for rows in cells for row in rows)
     assert [rows[0] for rows in cells] == [rows[0] for rows in again.drawn(stored, 3)]
 
