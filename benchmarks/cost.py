@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 import figures
 from heterodag.experiments.methods import METHODS as METHODS_OF_PAPER
@@ -93,7 +94,7 @@ def flat(found):
 def title_of(setting):
     """Return what a panel shows."""
     if setting == PAPER:
-        return "the paper's data, 500 rows, 10 columns"
+        return "paper's data, 500 rows, 10 columns"
     n, d, _ = SETTINGS[setting]
     return f"{n:,} rows, {d} columns"
 
@@ -110,6 +111,7 @@ def draw(found):
             ax.plot([x], [y], color=colour, marker=marker, linestyle="", markersize=6)
         ax.set(xscale="log", xlabel="seconds per fit", title=title_of(setting), ylim=(0, None))
         ax.set_ylabel("errors per true edge")
+        ax.xaxis.set_minor_formatter(NullFormatter())
     handles = [
         Line2D([], [], color=colour, marker=marker, linestyle="", markersize=6, label=name)
         for name, (colour, marker) in looks.items()
