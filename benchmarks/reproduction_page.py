@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import sortability
 from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.methods import METHODS
 from heterodag.experiments.outputs import summary_of, tables_of, write_outputs
@@ -68,7 +69,9 @@ This page and those of the experiments are written by `python benchmarks/reprodu
 `benchmarks/results/reproduction`, which `heterodag reproduce all --scale full --out
 benchmarks/results/reproduction` makes. Every measured number, also in sentences, is computed from these rows.
 
-## What was run"""
+**What a sort gives away.** *Varsortability* is the share of directed paths along which the variance rises: 0.5 says
+nothing, 1 gives the order away. *R2-sortability* is the same for the variance that all other columns explain
+([more](standard-graphs.md)). EqVar, NPVar and VarSort use variances, and columns keep their units here:"""
 PICTURES_HEAD = """\
 ## The figures
 
@@ -179,7 +182,8 @@ def page(store):
         if experiment.axis != "table":
             picture = f"![{experiment.title}](images/reproduction/{experiment.name}.svg)"
             parts += [f"### {experiment.title}", "", f"{link(experiment)}: {experiment.setting}.", "", picture, ""]
-    parts += [prose(HOW), "", coverage(store), failures(store)]
+    parts += [prose(HOW), "", *sortability.lines("reproduction"), "", "## What was run", ""]
+    parts += [coverage(store), failures(store)]
     return "\n".join(parts).rstrip() + "\n"
 
 

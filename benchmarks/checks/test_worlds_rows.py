@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import sortability
 from rows import RESULTS, read
 from worlds import KEY, WORLDS, sample, tables
 from worlds_page import methods_of, page, paired, per_edge, pick, sizes_page, whole_rounds
@@ -50,6 +51,17 @@ def test_the_generator_still_makes_these_tables(stored, world):
     graph, n, d, seed = tables("main")[0]
     row = next(row for row in pick(stored, "main", world) if row["seed"] == str(seed))
     assert checksum(*sample(world, graph, n, d, seed)) == row["table"]
+
+
+def test_sortabilities_are_those_of_these_tables():
+    rows = read(sortability.STORE)
+    found = sortability.mean_of(rows, "worlds")
+    assert {data: count for data, (*_, count) in found.items()} == dict.fromkeys(WORLDS, len(tables("main")))
+    for world in WORLDS:
+        first = next(row for row in rows if row["data"] == world)
+        (again,) = sortability.of_world(world, *tables("main")[0])
+        assert {name: str(value) for name, value in again.items()} == first
+    assert len(sortability.mean_of(rows, "reproduction")) == len(sortability.OF_PAPER)
 
 
 def test_counts_fit_together(stored):
