@@ -30,9 +30,10 @@ def test_knowledge_is_never_broken_and_helps():
     assert all_of_it.max() == 0
 
 
+@pytest.mark.parametrize("model", ["default", "true form"])
 @pytest.mark.parametrize("quantity", ["mean", "sd"])
-def test_interventional_quantities_lie_within_sampling_error(quantity):
-    found = [row for row in rows("interventions_effects") if row["form"] == "natural"]
+def test_interventional_quantities_lie_within_sampling_error(quantity, model):
+    found = [row for row in rows("interventions_effects") if row["model"] == model]
     assert len(found) >= 50
     assert column(found, "misfit").max() < 1e-6
     true, value, lower, upper = (column(found, f"{quantity}_{key}") for key in ("true", "value", "lower", "upper"))
