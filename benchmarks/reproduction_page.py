@@ -75,8 +75,7 @@ nothing, 1 gives the order away. *R2-sortability* is the same for the variance t
 PICTURES_HEAD = """\
 ## The figures
 
-Shaded areas: 95 % t intervals over the tables, five where all were run. Intervals over two tables are wide, and
-the axes need not show all of them."""
+Shaded areas: 95 % t intervals over the five tables. They are wide, and the axes need not show all of them."""
 READING = """\
 "HOST (heterodag)" is the default, `HOST()`. [How it was done](../reproduction.md#how-it-was-done);
 [measures](../glossary.md#the-errors). Written by `python benchmarks/reproduction_page.py`."""

@@ -22,7 +22,8 @@ def test_knowledge_is_never_broken_and_helps():
     found = rows("knowledge")
     assert len({row["seed"] for row in found}) >= 200
     assert column(found, "violations").max() == 0
-    assert np.mean(column(found, "violations_without") > 0) > 0.5
+    # Without being told, HOST breaks it often enough: that it is obeyed is no accident.
+    assert np.sum(column(found, "violations_without") > 0) > 20
     none, some, all_of_it = (column(found, f"divergence_{share}") for share in ("0", "0.3", "1"))
     # At least in proportion to the edges told, less three standard errors of the mean fall.
     fall = none - some
