@@ -36,7 +36,7 @@ FIELDS = ("n", "d", *(f"{name}_{what}" for name in ORDERS for what in ("cost", "
 HEAD = """# Cost of ordering
 
 How long does it take to find the causal order? For {n:,} rows and {d} columns the paper's order takes about
-{paper_seconds:.2g} seconds on one core, and that of `HOST()` {seconds:.2g}. That is {paper_cost:.2g} and {cost:.2g} times
+{paper_seconds:.2g} seconds on one core, and that of `HOST()` {seconds:.2g}. That is {paper_cost:.0f} and {cost:.0f} times
 the time of the normality tests alone, which the paper's algorithm cannot do without. What the order of `HOST()` gains for
 its time is on the page on [twelve kinds of data](worlds.md).
 
