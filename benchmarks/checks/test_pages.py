@@ -113,6 +113,27 @@ def test_what_the_top_of_oracle_order_says_without_numbers():
             assert oracle.mean_shd(mine, "likelihood") < oracle.mean_shd(mine, author)
 
 
+def test_a_paragraph_on_versions_says_commits_and_what_came_out_again(tmp_path, monkeypatch):
+    import pages
+
+    monkeypatch.setattr(pages, "MADE_BY", tmp_path / "made_by.csv")
+    monkeypatch.setattr(pages, "AGAIN", tmp_path / "again.csv")
+    pages.MADE_BY.write_text("file,version,commit,date\na.csv,1,abc,d\na.csv,1,def,d\nb.csv,1,abc,d\n")
+    pages.AGAIN.write_text("file,commit,date,cells,same,differing\na.csv,fed,d,6,5,shd\n")
+    told = pages.made_with("a.csv", "b.csv", what="It is HOST.")
+    assert told.startswith(
+        "**Version.** It is HOST. The rows of a.csv were made by commit `abc` and `def` (version 1); of 6 cells"
+    )
+    assert (
+        "run again by `fed`, 5 came out the same. The rows of b.csv were made by commit `abc` (version 1). [Which"
+        in told
+    )
+    text = pages.with_version("# T\n\n**Version.** old\nwords.\n\nMore.\n", "b.csv")
+    assert "old" not in text
+    assert text.startswith("# T\n\n**Version.** `HOST()` is")
+    assert text.endswith("\n\nMore.\n")
+
+
 def test_prose_folds_paragraphs_and_keeps_the_rest():
     text = "# A title that is not folded\n\n" + "word " * 40 + "\n\n- one\n- two {x}\n\n```\na  b\n```"
     found = prose(text, x=3)
