@@ -29,7 +29,7 @@ from heterodag.estimators.description import (
     sure_directions,
 )
 from heterodag.estimators.long_study import check_supported, read_long_study
-from heterodag.estimators.targets import target_table
+from heterodag.estimators.targets import judging, target_table
 from heterodag.independence.contract import EdgeProblem, FoundModels
 from heterodag.independence.recover import DAGResult, edge_candidates, find_dag, limits_of
 from heterodag.io.inputs import named_rows
@@ -49,6 +49,11 @@ from heterodag.scores.long import CHOSEN_ON, LongScores, passes_from
 
 #: Shares of the progress bar at which edges and directions begin and end; the order takes most of the time.
 _SHARES = 0.9, 0.95, ALMOST
+
+
+def _models(found: FoundOrder, scores: LocalScores) -> FoundModels:
+    """Return what the edge tests are told of the models that found the order."""
+    return FoundModels(scores, {} if found.search is None else found.search.state.parents, found.plausibility)
 
 
 def _shares(scores: LocalScores) -> tuple[float, float, float]:
@@ -322,15 +327,16 @@ class HOST(GraphEstimator):
             edges, directions, end = _shares(scores)
             with work.part(0.0, edges):
                 found = find_order(scores, study.names, settings, study.knowledge)
+            judged = judging(found.scores, study)
             with work.part(edges, directions):
-                graph = self._find_graph(study, seed, found)
+                graph = self._find_graph(study, seed, found, _models(found, judged))
                 if isinstance(found.scores, LongScores) and found.search and self.selection == "likelihood":
                     found, graph = settled_directions(
                         found, graph, study, self._price, partial(self._find_graph, study, seed)
                     )
             self._store(found, graph, study)
             with work.part(directions, end):
-                self._describe(found, graph, study)
+                self._describe(found, judged, graph, study)
             self._set_or_forget("fit_findings_", None)
             with suppress(OutOfTime):  # without time for further fits, the warnings that need them are left out
                 self._doubt(found, graph, study)
@@ -359,11 +365,8 @@ class HOST(GraphEstimator):
         return settings.scores.make_for_graph(study.array, seed, work, study.experiments, self.random_state)
 
     def _find_graph(
-        self, study: Study, seed: np.random.SeedSequence, found: FoundOrder, models: FoundModels | None = None
+        self, study: Study, seed: np.random.SeedSequence, found: FoundOrder, models: FoundModels
     ) -> DAGResult:
-        if models is None:
-            parents = {} if found.search is None else found.search.state.parents
-            models = FoundModels(found.scores, parents, found.plausibility)
         problem = EdgeProblem(
             study.array, found.result.order, edge_candidates(found.result.order, study.knowledge), seed, self.n_jobs,
             found.scores.work.tick, float(self.alpha), self._order_settings().scores, limits_of(study.knowledge),
@@ -380,7 +383,7 @@ class HOST(GraphEstimator):
         for name in ("nats", "mean_pvalues", "variance_pvalues"):
             self._set_or_forget(f"{name}_", graph.details.get(name))
 
-    def _describe(self, found: FoundOrder, graph: DAGResult, study: Study) -> None:
+    def _describe(self, found: FoundOrder, judged: LocalScores, graph: DAGResult, study: Study) -> None:
         """Store how sure and how strong the arrows are, the mechanism of every variable, and what experiments did."""
         nats, due = sure_directions(found, self.adjacency_, study, self._price)
         self._set_or_forget("direction_nats_", nats)
@@ -394,7 +397,7 @@ class HOST(GraphEstimator):
                 scores = found.scores.best_known(keys)
                 fits = scores.fits(keys)
                 told["mechanisms_"] = mechanism_table(fits, self.names(), self.rows_.tolist())
-                told["targets_"] = target_table(found.scores, graph, study) if study.contexts else None
+                told["targets_"] = target_table(judged, graph, study) if study.contexts else None
                 told["_mechanisms"] = fitted_mechanisms(scores, fits, study.d)
                 told["strengths_"] = graph_strengths(scores, fits, told["_mechanisms"], graph.details.get("nats"))
         for name, value in told.items():

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heterodag.independence.recover import DAGResult
 from heterodag.knowledge import Study
+from heterodag.scores.competition import CompetingFitter
 from heterodag.scores.local import LocalScores, parents_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def judging(scores: LocalScores, study: Study) -> LocalScores:
+    """Return the scores by which edges are judged in a table with conditions that change variables.
+
+    A condition is a column, and so a parent. Noise with edges would give a variable without parents a bonus, which it
+    loses to any parent: a condition that shifts such a variable would not be found.
+    """
+    if not study.contexts or not isinstance(scores.fitter, CompetingFitter):
+        return scores
+    return scores.with_fitter(replace(scores.fitter, edges=False))
 
 
 def target_table(scores: LocalScores, graph: DAGResult, study: Study) -> pd.DataFrame:

@@ -51,6 +51,7 @@ class CompetingFitter:
     noise : "gaussian", "flexible", or "auto" for the better of the two.
     natural_curves : whether curves in natural form compete.
     credit_edges : whether variables with parents are credited with edges of their noise (`scores.noise_choice`).
+    edges : whether the noise of variables without parents may have edges.
     """
 
     forms: tuple[Form, ...] = (LOCATION_SCALE, NATURAL)
@@ -58,6 +59,7 @@ class CompetingFitter:
     noise: str = "auto"
     natural_curves: bool = False
     credit_edges: bool = False
+    edges: bool = True
     comparable = True
     estimates = False
 
@@ -100,7 +102,7 @@ class CompetingFitter:
                     widths = np.where(fast, wide_width(table.shape[0]), widths)
                 for part, of in _designs(batch, starts, np.array(natural), widths):
                     rivals.add(part.natural_curves(effort), of)
-        return rivals.best(self.noise, partial(_edges_alone, table) if self.credit_edges else None)
+        return rivals.best(self.noise, partial(_edges_alone, table) if self.credit_edges else None, self.edges)
 
     def gains(self, table: Table, fits: Sequence[Fit]) -> Array:
         """Return (models, d) what lines and curves of every column promise, not adjusted for the columns in use."""
@@ -194,10 +196,10 @@ class _Rivals:
         """Return the keys that have a model in which parents move the spread."""
         return sorted({owner for fit, owner in zip(self.fits, self.owner, strict=True) if fit.spread_gain > _MOVING})
 
-    def best(self, noise: str, alone: Alone | None) -> list[Fit]:
+    def best(self, noise: str, alone: Alone | None, edges: bool) -> list[Fit]:
         """Return the best model of every key, with its noise."""
         found: list[Fit | None] = [None] * self.keys
-        judged = with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner), alone)
+        judged = with_noise(self.fits, np.array(self.rows), noise, np.array(self.owner), alone, edges)
         for fit, owner in zip(judged, self.owner, strict=True):
             other = found[owner]
             if other is None or fit.loss < other.loss:

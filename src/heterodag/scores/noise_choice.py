@@ -46,18 +46,24 @@ Alone = Callable[[int], float]
 
 
 def with_noise(
-    fits: Sequence[LinearFit], E: Array, noise: str, owner: Index, alone: Alone | None = None
+    fits: Sequence[LinearFit], E: Array, noise: str, owner: Index, alone: Alone | None = None, edges: bool = True
 ) -> list[LinearFit]:
     """Return models with the densities of their residuals E (models, n), and with losses under these densities.
 
     `owner` numbers the key of every model. Models of one key are compared: densities with sharp flanks are tried only
-    for those near the best. Variables with parents are credited with edges if `alone` is given.
+    for those near the best. Variables with parents are credited with edges if `alone` is given. Without `edges`, not even
+    variables without parents have any.
     """
-    return with_described_noise(fits, lambda some, size: ResidualSums.of(E[some], size), noise, owner, alone)
+    return with_described_noise(fits, lambda some, size: ResidualSums.of(E[some], size), noise, owner, alone, edges)
 
 
 def with_described_noise(
-    fits: Sequence[LinearFit], described: Described, noise: str, owner: Index, alone: Alone | None = None
+    fits: Sequence[LinearFit],
+    described: Described,
+    noise: str,
+    owner: Index,
+    alone: Alone | None = None,
+    edges: bool = True,
 ) -> list[LinearFit]:
     """Do the same from sums of the residuals only."""
     if noise == "gaussian":
@@ -66,7 +72,7 @@ def with_described_noise(
     every = np.arange(len(fits))
     some = every if noise == "flexible" else _worth_trying(described(every, SMOOTH))
     if len(some):
-        _offer_smooth(found, described(some, SMOOTH), some, np.array([not fit.parents for fit in fits]))
+        _offer_smooth(found, described(some, SMOOTH), some, np.array([edges and not fit.parents for fit in fits]))
     loss = np.array([fit.loss for fit in fits])
     best = np.full(owner.max() + 1, np.inf)
     np.minimum.at(best, owner, loss - found.gain)
