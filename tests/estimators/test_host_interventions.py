@@ -113,7 +113,14 @@ def test_unknown_targets_are_found_where_noise_has_edges():
     found = 0
     for seed in range(3):
         data = simulate(
-            700, 4, degree=1, mechanism="straight", noise="exponential", random_state=seed, interventions=50, shift=1.0
+            700,
+            4,
+            degree=1,
+            mechanism="straight",
+            noise="exponential",
+            random_state=seed,
+            interventions=50,
+            shift=1.0,
         )
         condition = np.where(data.interventions.any(axis=1), data.interventions.argmax(axis=1) + 1, 0)
         told = Interventions(condition, {k: "unknown" if k else None for k in range(5)})
