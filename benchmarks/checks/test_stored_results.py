@@ -23,7 +23,7 @@ def test_knowledge_is_never_broken_and_helps():
     assert len({row["seed"] for row in found}) >= 200
     assert column(found, "violations").max() == 0
     # Without being told, HOST breaks it often enough: that it is obeyed is no accident.
-    assert np.sum(column(found, "violations_without") > 0) > 20
+    assert np.mean(column(found, "violations_without") > 0) > 0.3
     none, some, all_of_it = (column(found, f"divergence_{share}") for share in ("0", "0.3", "1"))
     # At least in proportion to the edges told, less three standard errors of the mean fall.
     fall = none - some
