@@ -274,7 +274,7 @@ def test_interventions_on_the_simulator(monkeypatch):
     monkeypatch.setattr(interventions, "TRUTH_ROWS", 50_000)
     covered = 0
     for seed in range(8):
-        row = interventions.effect_row(seed, "natural", n=10_000)
+        (row,) = interventions.effect_row(seed, "true form", n=10_000)
         assert row["misfit"] < 1e-6
         covered += sum(row[f"{q}_lower"] <= row[f"{q}_true"] <= row[f"{q}_upper"] for q in ("mean", "sd"))
     assert covered > 10
