@@ -61,6 +61,29 @@ def test_confidence():
     assert figures.up_to_date("confidence", confidence.curves(rows, arrows))
 
 
+def test_frequent_edges_are_true_far_more_often():
+    seen, _ = confidence.visible(read(confidence.STORE))
+    frequency, true = confidence.numbers(seen, "frequency"), confidence.numbers(seen, "true")
+    frequent, open_, rare = frequency > 0.95, (frequency > 0.25) & (frequency <= 0.75), frequency < 0.05
+    assert len({(row["world"], row["n"], row["seed"]) for row in seen}) >= 20
+    assert min(frequent.sum(), open_.sum()) > 30
+    assert true[frequent].mean() > 0.85
+    assert true[frequent].mean() - true[open_].mean() > 0.25
+    assert true[rare].mean() < 0.1
+
+
+def test_every_table_of_graphs_was_given_to_every_method():
+    rows = read(standard_graphs.STORE)
+    tables = {(row["d"], row["seed"], row["graph"], row["world"]) for row in rows}
+    assert len(rows) == len(tables) * len(standard_graphs.METHODS)
+    assert all(
+        len(standard_graphs_page.pick(rows, d, graph, world)) == len(standard_graphs_page.pick(rows, d, "ER", world))
+        for d in standard_graphs.SIZES
+        for graph in standard_graphs.GRAPHS
+        for world in standard_graphs.WORLDS
+    )
+
+
 def test_rows_without_a_page_are_no_secret():
     """Whoever makes the rows makes the page."""
     for store, page in ((standard_graphs.STORE, "standard-graphs.md"), (confidence.STORE, "confidence.md")):
