@@ -7,6 +7,7 @@ import cost
 import directions
 import figures
 import not_best
+import sachs
 import standard_graphs
 import standard_graphs_page
 from pages import DOCS
@@ -88,3 +89,18 @@ def test_rows_without_a_page_are_no_secret():
     """Whoever makes the rows makes the page."""
     for store, page in ((standard_graphs.STORE, "standard-graphs.md"), (confidence.STORE, "confidence.md")):
         assert (RESULTS / store.name).exists() == (DOCS / page).exists()
+
+
+def test_where_the_order_errors_of_sachs_come_from():
+    """Every reversed edge is of one kind, and most lack an arrow: the reason that docs/not-best.md gives."""
+    rows = read(sachs.STORE)
+    for row in rows:
+        assert sum(int(row[kind]) for kind in sachs.KINDS) == int(row["order_divergence"])
+    default = [row for row in rows if (row["scale"], row["method"]) == ("raw", "HOST()")]
+    errors, without, of_pka = (
+        sum(int(row[key]) for row in default for key in keys)
+        for keys in (("order_divergence",), ("undecided", "apart"), ("of_pka",))
+    )
+    assert len(default) == 10
+    assert without > errors / 2
+    assert abs(of_pka / errors - 0.5) < 0.1
