@@ -1,7 +1,7 @@
 """Where the default is not the best: `python benchmarks/not_best.py`.
 
 Reads the rows of other benchmarks and runs nothing: worlds, graphs of many shapes, the paper's evaluation and data, the
-authors' data sets, edge tests with a true order, experiments, Sachs. Lists every setting in which another method makes fewer
+authors' data sets, edge tests with a true order, experiments, Sachs, pairs. Lists every setting in which another method makes fewer
 errors than `HOST()`, by more than two standard errors of the paired difference, and writes docs/not-best.md.
 """
 
@@ -14,6 +14,8 @@ import numpy as np
 import authors_sets
 import cost
 import oracle_order
+import pairs
+import pairs_methods
 import paper_worlds
 import sachs
 import standard_graphs
@@ -32,7 +34,7 @@ TOLD = ("VarSort, raw units",)
 
 @dataclass(frozen=True)
 class Setting:
-    """The default beside the best other method in one setting; differences are per true edge, of Sachs per graph."""
+    """The default beside the best other method in one setting; differences are per true edge, of Sachs per graph, of pairs per pair."""
 
     source: str
     name: str
@@ -223,6 +225,18 @@ def from_experiments(rows):
         yield compared("experiments", f"ER-{degree}, every variable set in some rows", "errors", tables, "HOST, told")
 
 
+def from_pairs(rows):
+    """Compare the directions of pairs, where every method must decide."""
+    host = {(row["kind"], row["seed"]): float(row["right"] or 0.5) for row in read(pairs.STORE)}
+    for kind in pairs.KINDS:
+        tables = {"HOST": {key: (1.0 - right, 1.0) for key, right in host.items() if key[0] == kind}}
+        for method in pairs_methods.METHODS:
+            found = pairs_methods.right_of(rows, (kind,), method)
+            if len(found) == len(tables["HOST"]):
+                tables[method] = {key: (1.0 - right, 1.0) for key, right in found.items()}
+        yield compared("pairs", f"pairs, {kind}", "directions wrong", tables, "HOST")
+
+
 def stored(name):
     """Return the rows of a file."""
     return RowStore((RESULTS / name).parent).rows() if name.endswith(".jsonl") else read(RESULTS / name)
@@ -237,6 +251,7 @@ SOURCES = {
     "oracle_order.csv": from_oracle,
     "experiments_linear.csv": from_experiments,
     "sachs.csv": from_sachs,
+    "pairs_methods.csv": from_pairs,
 }
 
 
@@ -259,19 +274,18 @@ HEAD = """# Where the default is not the best
 Results pages tell where a method wins. This one lists every setting in which `HOST()` does *not*: another method makes
 fewer errors, in {count} comparisons that the rows of these pages allow: [worlds](worlds.md), [graphs of many
 shapes](standard-graphs.md), [the paper's evaluation](reproduction.md), [the paper's data](paper-worlds.md), [the authors'
-data sets](authors-sets.md), [edge tests with a true order](oracle-order.md), [experiments](experiments.md) and
-[Sachs](sachs.md). In {losses} of them the difference is more than chance (more than {beyond:g} standard errors of the
+data sets](authors-sets.md), [edge tests with a true order](oracle-order.md), [experiments](experiments.md) [Sachs](sachs.md)
+and [pairs](pairs.md). In {losses} of them the difference is more than chance (more than {beyond:g} standard errors of the
 paired difference), in {near} it is not, and in the others the default is the best or level with it. {slow}
 
 - *Errors*: {shd} per true edge. In worlds and graphs of many shapes an open edge counts as right if the pair is joined in
   truth, and as wrong in the lines that say so; elsewhere it counts with the direction that fits best. *Order*:
-  {order_divergence} per true edge. On the page on Sachs: per graph.
+  {order_divergence} per true edge. On the page on Sachs: per graph. *Directions wrong*: share of pairs, open or not.
 - *Difference*: errors of the default less those of the best other method on the same tables, with its standard error.
 - The best other method is chosen on the same tables, among up to nine, which makes it look better than it is. With few
   tables, on the other hand, a true difference may stay in the second list. The comparisons share tables, so a count of
   them is no test.
 - Methods that were stopped by a time limit on some tables of a setting are not compared there. {unfinished}
-- [Pairs](pairs.md) are not here: no other method was run on them.
 
 {version} Written by `python benchmarks/not_best.py` from {files}; the pages named above say how the rows are made and on
 which seeds."""

@@ -37,7 +37,7 @@ def by_order(fit):
 def paper_order(X):
     from heterodag import causal_order
 
-    return None, causal_order(X, refine=False, parametrization="linear", form="natural", noise="gaussian")
+    return None, causal_order(X, refine=False, parametrization="linear", form="natural", noise="gaussian").order
 
 
 def anm(X):

@@ -40,6 +40,7 @@ def test_not_best_is_what_the_rows_say_and_every_loss_has_a_reason():
         "oracle-order",
         "experiments",
         "sachs",
+        "pairs",
     }
     assert pages == {setting.source for setting in found}
     assert not_best.UNKNOWN not in [not_best.reason(setting) for setting in found if setting.is_loss]

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import figures
-from pairs import ABLATED, CONTROL, KINDS, PAIRS, STORE, VARIANTS, curves, page
+import pairs_methods
+from pairs import ABLATED, CONTROL, KINDS, PAIRS, STORE, VARIANTS
+from pairs_page import curves, page
 from rows import read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pairs.md"
@@ -17,7 +19,7 @@ def stored():
 
 
 def test_the_page_is_the_one_these_rows_make(stored):
-    assert PAGE.read_text(encoding="utf-8") == page(stored, read(ABLATED))
+    assert PAGE.read_text(encoding="utf-8") == page(stored, read(ABLATED), read(pairs_methods.STORE))
 
 
 def test_every_kind_has_all_its_pairs(stored):
@@ -38,3 +40,10 @@ def test_the_figure_was_drawn_from_these_rows(stored):
 def test_directions_that_nobody_can_tell_are_not_decided(stored):
     own = [r for r in stored if r["kind"] == CONTROL]
     assert sum(r["open"] == "0" for r in own) <= 0.03 * len(own)
+
+
+def test_every_method_was_given_its_pairs_of_every_kind():
+    rows = read(pairs_methods.STORE)
+    for method in {row["method"] for row in rows}:
+        asked = {(row["kind"], row["seed"]) for row in rows if row["method"] == method}
+        assert len(asked) == len(KINDS) * pairs_methods.FEWER.get(method, PAIRS)
