@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import DOCS, made_with, prose, rows_in
+from pages import DOCS, GIVEN_AWAY, details, given_away, made_with, prose, rows_in
 from rows import RESULTS, append_results, read
 
 #: How the table calls an order -> column of the rows.
@@ -128,7 +128,8 @@ def page(rows):
     head = prose(
         HEAD, version=made_with(STORE.name), file=rows_in(STORE.name), settings=len(settings), **shares, **won
     )
-    return "\n".join([head, "", *table(settings), ""])
+    sorts = [prose(GIVEN_AWAY), "", *given_away("authors_sets")]
+    return "\n".join([head, "", *table(settings), "", *details("What a sort gives away", sorts), ""])
 
 
 def main():

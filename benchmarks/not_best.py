@@ -1,8 +1,8 @@
 """Where the default is not the best: `python benchmarks/not_best.py`.
 
 Reads the rows of other benchmarks and runs nothing: worlds, graphs of many shapes, the paper's evaluation and data, the
-authors' data sets, edge tests with a true order, experiments, Sachs, pairs. Lists every setting in which another method makes fewer
-errors than `HOST()`, by more than two standard errors of the paired difference, and writes docs/not-best.md.
+authors' data sets, edge tests with a true order, experiments, Sachs, pairs. Lists every setting in which another method
+makes fewer errors than `HOST()`, by more than two standard errors of the paired difference, and writes docs/not-best.md.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,10 @@ TOLD = ("VarSort, raw units",)
 
 @dataclass(frozen=True)
 class Setting:
-    """The default beside the best other method in one setting; differences are per true edge, of Sachs per graph, of pairs per pair."""
+    """The default beside the best other method in one setting.
+
+    Errors are per true edge; those on the page on Sachs per graph, those of pairs per pair.
+    """
 
     source: str
     name: str
@@ -109,6 +112,9 @@ REASONS = (
      "part: with lines alone, or with normal noise alone, the order is better. Real cells follow no method's model, and "
      "the consensus graph is no measured truth. The ten subsamples share most of their rows, so the standard error is too "
      "small."),
+    ("pairs", "gumbel", "", "DirectLiNGAM",
+     "With noise of this shape the wrong direction fits nearly as well, with a spread that moves (see the page). "
+     "DirectLiNGAM is told that the spread is constant. HOST is not; with more rows it gets these directions right, too."),
 )  # fmt: skip
 UNKNOWN = "Not looked into yet."
 MEASURES = {"shd": "errors", "shd_strict": "errors, open edges wrong", "order_divergence": "order"}
@@ -274,9 +280,10 @@ HEAD = """# Where the default is not the best
 Results pages tell where a method wins. This one lists every setting in which `HOST()` does *not*: another method makes
 fewer errors, in {count} comparisons that the rows of these pages allow: [worlds](worlds.md), [graphs of many
 shapes](standard-graphs.md), [the paper's evaluation](reproduction.md), [the paper's data](paper-worlds.md), [the authors'
-data sets](authors-sets.md), [edge tests with a true order](oracle-order.md), [experiments](experiments.md) [Sachs](sachs.md)
-and [pairs](pairs.md). In {losses} of them the difference is more than chance (more than {beyond:g} standard errors of the
-paired difference), in {near} it is not, and in the others the default is the best or level with it. {slow}
+data sets](authors-sets.md), [edge tests with a true order](oracle-order.md), [experiments](experiments.md),
+[Sachs](sachs.md) and [pairs](pairs.md). In {losses} of them the difference is more than chance (more than {beyond:g}
+standard errors of the paired difference), in {near} it is not, and in the others the default is the best or level with
+it. {slow}
 
 - *Errors*: {shd} per true edge. In worlds and graphs of many shapes an open edge counts as right if the pair is joined in
   truth, and as wrong in the lines that say so; elsewhere it counts with the direction that fits best. *Order*:

@@ -6,11 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rows import AGAIN, MADE_BY, read
+import numpy as np
+
+from rows import AGAIN, MADE_BY, RESULTS, read
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SHD = "[structural Hamming distance (SHD)](glossary.md#the-errors)"
 ORDER_DIVERGENCE = "[order divergence](glossary.md#the-errors)"
+
+#: What a mere sort gives away in the tables of a benchmark; made by `sortability.py`.
+SORTABILITY = RESULTS / "sortability.csv"
+GIVEN_AWAY = (
+    "*Varsortability* is the share of directed paths along which the variance rises: 0.5 says nothing, 1 gives the order "
+    "away. *R2-sortability* is the same for the variance that all other columns explain ([more](standard-graphs.md))."
+)
 
 #: The default before mechanisms competed; pages whose rows it made say so.
 FORMER = (
@@ -40,6 +49,23 @@ def with_version(text: str, *names: str, what: str = "`HOST()` is the current de
     return re.sub(
         r"\*\*Version\.\*\*.*?(?=\n\n)", lambda _: prose(made_with(*names, what=what)), text, count=1, flags=re.DOTALL
     )
+
+
+def sortabilities(benchmark: str) -> dict[str, tuple[float, float, int]]:
+    """Return data -> means of varsortability and R2-sortability of a benchmark's tables, and their number."""
+    out: dict[str, list[tuple[float, float]]] = {}
+    for row in read(SORTABILITY):
+        if row["benchmark"] == benchmark:
+            out.setdefault(row["data"], []).append((float(row["varsortability"]), float(row["r2_sortability"])))
+    return {data: (*np.mean(values, axis=0), len(values)) for data, values in out.items()}
+
+
+def given_away(benchmark: str) -> list[str]:
+    """Return the table of what a mere sort gives away in a benchmark's tables."""
+    lines = ["| data | tables | varsortability | R2-sortability |", "|---|---:|---:|---:|"]
+    for data, (variance, explained, count) in sortabilities(benchmark).items():
+        lines.append(f"| {data} | {count} | {variance:.2f} | {explained:.2f} |")
+    return lines
 
 
 def rows_in(*names: str) -> str:

@@ -1,10 +1,11 @@
-"""Which of two columns is the cause? `python benchmarks/pairs.py [run] [ablate] [--jobs N]`.
+"""Which of two columns is the cause? `python benchmarks/pairs.py [run] [sizes] [ablate] [--jobs N]`.
 
-`run` fits HOST() to pairs of 15 kinds and stores one row per pair in benchmarks/results/pairs.csv; what is there is not run
-again. `ablate` leaves parts of the models out, on other seeds (benchmarks/results/pairs_ablations.csv). Without either, only
-docs/pairs.md is made from the rows. The kinds follow the public collections in spirit: additive and
-location-scale noise, multiplicative uniform noise (Tagasovska et al. 2020), and functions of cause and noise drawn from
-Gaussian processes, with and without a hidden common cause (Mooij et al. 2016). The generator is our own.
+`run` fits HOST() to pairs of 15 kinds and stores one row per pair in benchmarks/results/pairs.csv; what is there is not
+run again. `sizes` compares numbers of rows (benchmarks/results/pairs_sizes.csv). `ablate` leaves parts of the models
+out, on other seeds (benchmarks/results/pairs_ablations.csv). Without them, only docs/pairs.md is made from the rows.
+The kinds follow the public collections in spirit: additive and location-scale noise, multiplicative uniform noise
+(Tagasovska et al. 2020), and functions of cause and noise drawn from Gaussian processes, with and without a hidden
+common cause (Mooij et al. 2016). The generator is our own.
 """
 
 import os
@@ -21,6 +22,10 @@ from rows import RESULTS, append_results, read
 
 FIRST_SEED, PAIRS, ROWS = 90_000, 100, 1000
 FIELDS = ("kind", "seed", "right", "nats", "open")
+#: Numbers of rows that are compared, and pairs per kind that are made of them.
+SIZES, SIZED_PAIRS = (250, 1000, 4000), 40
+SIZED = RESULTS / "pairs_sizes.csv"
+SIZED_FIELDS = ("rows", *FIELDS, "spread_effect")
 #: Ablations: first seed and pairs per kind.
 TUNING_SEED, TUNING_PAIRS = 300, 40
 ABLATED = RESULTS / "pairs_ablations.csv"
@@ -131,18 +136,32 @@ def pair(kind, seed, n=ROWS):
     return np.column_stack(make(np.random.default_rng([seed, number]), n, kind))
 
 
-def cell(kind, seed):
+def fitted(kind, seed, n):
+    """Return HOST() fitted to a pair; the columns of every other pair are swapped."""
     from heterodag import HOST
 
-    X = pair(kind, seed)
-    swapped = seed % 2
+    X = pair(kind, seed, n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = HOST().fit(X[:, ::-1] if swapped else X)
-    right = (int(model.order_[0]) == swapped) if model.adjacency_.any() else ""
+        return HOST().fit(X[:, ::-1] if seed % 2 else X)
+
+
+def row_of(kind, seed, model):
+    right = (int(model.order_[0]) == seed % 2) if model.adjacency_.any() else ""
     nats = np.nanmax(model.direction_nats_) if model.adjacency_.any() else 0.0
-    return [{"kind": kind, "seed": seed, "right": int(right) if right != "" else "", "nats": f"{nats:.2f}",
-             "open": int(model.open_.any()) if right != "" else ""}]  # fmt: skip
+    return {"kind": kind, "seed": seed, "right": int(right) if right != "" else "", "nats": f"{nats:.2f}",
+            "open": int(model.open_.any()) if right != "" else ""}  # fmt: skip
+
+
+def cell(kind, seed):
+    return [row_of(kind, seed, fitted(kind, seed, ROWS))]
+
+
+def sized_cell(kind, seed, n):
+    """Return a row that also says by what factor the spread moves per standard deviation of the cause, up or down."""
+    model = fitted(kind, seed, n)
+    factors = [f"{np.exp(abs(np.log(factor))):.3f}" for factor in model.edges()["spread_effect"]]
+    return [row_of(kind, seed, model) | {"rows": n, "spread_effect": "".join(factors)}]
 
 
 def ablated_cell(variant, kind):
@@ -171,7 +190,7 @@ def ablated_cell(variant, kind):
 
 def main():
     parser = argparse.ArgumentParser(description="Directions of pairs.")
-    parser.add_argument("commands", nargs="*", choices=["run", "ablate", []])
+    parser.add_argument("commands", nargs="*", choices=["run", "sizes", "ablate", []])
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if "run" in options.commands:
@@ -180,6 +199,11 @@ def main():
             (k, FIRST_SEED + t) for k in [*KINDS, CONTROL] for t in range(PAIRS) if (k, FIRST_SEED + t) not in done
         ]
         append_results(STORE, FIELDS, cell, cells, options.jobs, every=100)
+    if "sizes" in options.commands:
+        done = {(r["kind"], int(r["seed"]), int(r["rows"])) for r in read(SIZED)}
+        cells = [(k, FIRST_SEED + t, n) for n in SIZES for k in KINDS for t in range(SIZED_PAIRS)]
+        missing = [cell for cell in cells if cell not in done]
+        append_results(SIZED, SIZED_FIELDS, sized_cell, missing, options.jobs, every=100)
     if "ablate" in options.commands:
         done = {(r["left out"], r["kind"]) for r in read(ABLATED)}
         cells = [(v, k) for v in VARIANTS for k in KINDS if (v, k) not in done]

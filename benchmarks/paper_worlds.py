@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pages import made_with, prose, rows_in
+from pages import GIVEN_AWAY, details, given_away, made_with, prose, rows_in
 from rows import FORMER, RESULTS, append_results, read
 
 FIRST_SEED, GRAPHS, GENERATORS = 60_000, ("ER-1", "ER-2", "SF-1", "SF-2"), ("text", "code")
@@ -103,7 +103,8 @@ def lead(rows):
 
 
 def page(rows):
-    return "\n".join([lead(rows), "", *table(rows), ""])
+    sorts = [prose(GIVEN_AWAY), "", *given_away("paper_worlds")]
+    return "\n".join([lead(rows), "", *table(rows), "", *details("What a sort gives away", sorts), ""])
 
 
 def main():

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-import sortability
 from heterodag.experiments.catalogue import EXPERIMENTS
 from heterodag.experiments.methods import METHODS
 from heterodag.experiments.outputs import summary_of, tables_of, write_outputs
 from heterodag.experiments.store import RowStore
 from heterodag.experiments.summary_tables import markdown
-from pages import made_with, prose
+from pages import GIVEN_AWAY, given_away, made_with, prose
 from reproduction_claims import claims, measured, notes, npvar_lines
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,9 +68,7 @@ This page and those of the experiments are written by `python benchmarks/reprodu
 `benchmarks/results/reproduction`, which `heterodag reproduce all --scale full --out
 benchmarks/results/reproduction` makes. Every measured number, also in sentences, is computed from these rows.
 
-**What a sort gives away.** *Varsortability* is the share of directed paths along which the variance rises: 0.5 says
-nothing, 1 gives the order away. *R2-sortability* is the same for the variance that all other columns explain
-([more](standard-graphs.md)). EqVar, NPVar and VarSort use variances, and columns keep their units here:"""
+**What a sort gives away.** {given_away} EqVar, NPVar and VarSort use variances, and columns keep their units here:"""
 PICTURES_HEAD = """\
 ## The figures
 
@@ -181,7 +178,7 @@ def page(store):
         if experiment.axis != "table":
             picture = f"![{experiment.title}](images/reproduction/{experiment.name}.svg)"
             parts += [f"### {experiment.title}", "", f"{link(experiment)}: {experiment.setting}.", "", picture, ""]
-    parts += [prose(HOW), "", *sortability.lines("reproduction"), "", "## What was run", ""]
+    parts += [prose(HOW, given_away=GIVEN_AWAY), "", *given_away("reproduction"), "", "## What was run", ""]
     parts += [coverage(store), failures(store)]
     return "\n".join(parts).rstrip() + "\n"
 

@@ -131,8 +131,8 @@ WHERE = """## Where order errors come from
 
 An order must place all proteins, also those whose arrows were not found. Of the {order:.1f} consensus edges that the
 order of `HOST()` reverses (raw values), {apart:.1f} join proteins that its graph leaves apart, and {undecided:.1f} are
-open edges: there no arrow speaks for the order. Only {turned:.1f} are arrows drawn the other way ({former_turned:.1f} for the
-former default). PKA and PKC cause 11 of the 17 edges, and one protein in the wrong place costs several errors: PKA
+open edges: there no arrow speaks for the order. Only {turned:.1f} are arrows drawn the other way ({former_turned:.1f}
+for the former default). PKA and PKC cause 11 of the 17 edges, and one protein in the wrong place costs several errors: PKA
 alone makes {of_pka:.1f} of the {order:.1f} (former default: {former_of_pka:.1f}), PKC {of_pkc:.1f}
 ({former_of_pkc:.1f})."""
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-import sortability
-from pages import details, made_with, prose, rows_in
+from pages import GIVEN_AWAY, details, given_away, made_with, prose, rows_in
 from worlds import FIRST_SEED, GRAPHS, METHODS, SETTINGS, WORLDS, tables
 
 INVISIBLE = "straight/constant/normal"
@@ -306,6 +305,8 @@ def sizes_page(rows):
     rows, lines = whole_rounds(rows), [prose(SIZES_HEAD, version=made_with("worlds.csv").replace("(results/", "("))]
     for setting in [name for name in TITLES if pick(rows, name)]:
         lines += smaller(rows, setting)
+    sorts = [prose(GIVEN_AWAY.replace("(standard", "(../standard")), "", *given_away("worlds, 30 columns")]
+    lines += ["", *details("What a sort gives away in the tables of 1000 rows and 30 columns", sorts)]
     return "\n".join(lines) + "\n"
 
 
@@ -321,7 +322,7 @@ def page(all_rows):
     )  # fmt: skip
     lines = [head, "", *rest, *([""] if rest else []), "## SHD per true edge", "", prose(MEASURE), ""]
     lines += [*table(rows, "main", per_edge("shd")), "", prose(WORDS, tables=described(rows), seed=FIRST_SEED)]
-    lines += [*failures(rows, "main"), "", *details("What a sort gives away", sortability.lines("worlds")), ""]
+    lines += [*failures(rows, "main"), "", *details("What a sort gives away", given_away("worlds")), ""]
     for title, words, value, best, form in (
         ("Order divergence per true edge", ORDER, per_edge("order_divergence"), min, ".2f"),
         ("Skeleton F1", F1, over_tables("skeleton_f1", np.mean), max, ".2f"),

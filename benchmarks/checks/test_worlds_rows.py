@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import sortability
+from pages import SORTABILITY
 from rows import RESULTS, read
 from worlds import KEY, WORLDS, sample, tables
 from worlds_page import methods_of, page, paired, per_edge, pick, sizes_page, whole_rounds
@@ -54,14 +55,13 @@ def test_the_generator_still_makes_these_tables(stored, world):
 
 
 def test_sortabilities_are_those_of_these_tables():
-    rows = read(sortability.STORE)
-    found = sortability.mean_of(rows, "worlds")
-    assert {data: count for data, (*_, count) in found.items()} == dict.fromkeys(WORLDS, len(tables("main")))
-    for world in WORLDS:
-        first = next(row for row in rows if row["data"] == world)
-        (again,) = sortability.of_world(world, *tables("main")[0])
-        assert {name: str(value) for name, value in again.items()} == first
-    assert len(sortability.mean_of(rows, "reproduction")) == len(sortability.OF_PAPER)
+    found = {tuple(row[name] for name in sortability.KEY): row for row in read(SORTABILITY)}
+    expected = list(sortability.tasks(None))
+    assert {task[0] for task in expected} <= set(found)
+    assert {key[0] for key in found} == {*(task[0][0] for task in expected), "authors_sets"}
+    firsts = {task[0][:2]: task for task in reversed(expected) if task[0][0] in ("worlds", "paper_worlds")}
+    for task in firsts.values():
+        assert sortability.cell(*task) == [found[task[0]]]
 
 
 def test_counts_fit_together(stored):
