@@ -17,6 +17,7 @@ import oracle_order
 import pairs
 import pairs_methods
 import paper_worlds
+import real_pairs
 import sachs
 import standard_graphs
 import worlds
@@ -243,6 +244,15 @@ def from_pairs(rows):
         yield compared("pairs", f"pairs, {kind}", "directions wrong", tables, "HOST")
 
 
+def from_real_pairs(rows):
+    """Compare the directions of real pairs, where every method must decide."""
+    tables = {
+        method[0]: {row["pair"]: (1.0 - float(row["right"]), 1.0) for row in own}
+        for method, own in grouped(rows, "method").items()
+    }
+    yield compared("pairs", f"{len(tables[real_pairs.HOST])} real pairs", "directions wrong", tables, real_pairs.HOST)
+
+
 def stored(name):
     """Return the rows of a file."""
     return RowStore((RESULTS / name).parent).rows() if name.endswith(".jsonl") else read(RESULTS / name)
@@ -258,6 +268,7 @@ SOURCES = {
     "experiments_linear.csv": from_experiments,
     "sachs.csv": from_sachs,
     "pairs_methods.csv": from_pairs,
+    "real_pairs.csv": from_real_pairs,
 }
 
 

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import figures
 import pairs_methods
+import pairs_page
+import real_pairs
 from pairs import ABLATED, CONTROL, KINDS, PAIRS, ROWS, SIZED, SIZED_PAIRS, SIZES, STORE, VARIANTS
 from pairs_page import by_rows, curves, moving_spread, page
 from rows import read
@@ -18,8 +21,8 @@ def stored():
     return read(STORE)
 
 
-def test_the_page_is_the_one_these_rows_make(stored):
-    assert PAGE.read_text(encoding="utf-8") == page(stored, read(SIZED), read(ABLATED), read(pairs_methods.STORE))
+def test_the_page_is_the_one_these_rows_make():
+    assert PAGE.read_text(encoding="utf-8") == page(*pairs_page.stored())
 
 
 def test_every_kind_has_all_its_pairs(stored):
@@ -75,3 +78,31 @@ def test_rows_of_other_sizes_agree_with_the_others(stored):
     same = [r["nats"] == known[r["kind"], r["seed"]] for r in read(SIZED) if r["rows"] == str(ROWS)]
     assert len(same) == len(KINDS) * SIZED_PAIRS
     assert all(same)
+
+
+def test_every_method_was_given_the_real_pairs():
+    rows = read(real_pairs.STORE)
+    pairs = {row["pair"] for row in rows}
+    assert {(row["pair"], row["method"]) for row in rows} == {(p, m) for p in pairs for m in real_pairs.METHODS}
+    assert len(rows) == 99 * len(real_pairs.METHODS)
+
+
+def test_what_the_page_says_of_real_pairs_without_numbers():
+    own = [row for row in read(real_pairs.STORE) if row["method"] == real_pairs.HOST]
+    sure = [row for row in own if row["open"] == "0"]
+    good, bad = ([row for row in own if row["serious"] == flag] for flag in "01")
+    assert real_pairs.share(sure) < 0.9
+    assert real_pairs.share(bad) < real_pairs.share(good)
+
+
+def test_pairs_that_share_a_column_are_one_group():
+    a, b, c, d, e = np.random.default_rng(0).random((5, 20))
+    tables = {"pair1": (a, b), "pair2": (c, d), "pair3": (d[::-1], e), "pair4": (e, b)}
+    found = real_pairs.groups({name: np.column_stack(table) for name, table in tables.items()})
+    assert set(found.values()) == {"pair1"}
+    assert real_pairs.groups({"pair1": np.column_stack([a, b]), "pair2": np.column_stack([c, d])}) == {
+        "pair1": "pair1",
+        "pair2": "pair2",
+    }
+    rows = [{"group": "a", "right": "1"}, {"group": "a", "right": "1"}, {"group": "b", "right": "0"}]
+    assert real_pairs.share(rows, once=True) == 0.5

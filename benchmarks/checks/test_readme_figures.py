@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import readme_pictures
+import real_pairs
 from rows import RESULTS, read
 from worlds import WORLDS
 from worlds_page import methods_of, pick
@@ -33,6 +34,13 @@ def test_the_readme_quotes_the_worlds():
         f"Of the arrows that it drew, {wrong:.1%}".replace("%", " %") + " were wrong",
     ):
         assert told in text
+
+
+def test_the_readme_quotes_the_real_pairs():
+    host = [row for row in read(real_pairs.STORE) if row["method"] == real_pairs.HOST]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"Of [{len(host)} pairs of real columns]" in text
+    assert f"it gets {100 * real_pairs.share(host):.0f} % right" in text
 
 
 def test_the_pictures_are_those_of_now(tmp_path):
