@@ -87,7 +87,8 @@ Every edge has a number, `direction_nats`: how much better the data are explaine
 than the other way (in nats, the unit of log-likelihood). An edge with fewer than 9 nats is *open* and drawn
 without an arrowhead. Do these numbers hold? Where the data tell directions at all, {right:,} of {drawn:,} arrows
 between variables that are linked in truth point the right way if they have 9 nats or more. With less evidence it
-is {right_open} of {open}.
+is {right_open} of {open}. All this is for simulated tables, which meet the assumptions; [real
+pairs](pairs.md#real-pairs) do not, and there nats promise too much.
 
 {version}
 

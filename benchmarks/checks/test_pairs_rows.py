@@ -92,7 +92,9 @@ def test_what_the_page_says_of_real_pairs_without_numbers():
     sure = [row for row in own if row["open"] == "0"]
     good, bad = ([row for row in own if row["serious"] == flag] for flag in "01")
     assert real_pairs.share(sure) < 0.9
+    assert 0.6 < real_pairs.share(own) < 0.7  # "about a third" are wrong, say docs/assumptions.md and a how-to guide
     assert real_pairs.share(bad) < real_pairs.share(good)
+    assert abs(real_pairs.share(bad) - 0.5) < 0.05  # "half", says docs/assumptions.md
 
 
 def test_pairs_that_share_a_column_are_one_group():
