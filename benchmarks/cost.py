@@ -14,7 +14,7 @@ from heterodag.experiments.methods import METHODS as METHODS_OF_PAPER
 from heterodag.experiments.store import RowStore
 from pages import details, made_with, prose, rows_in
 from rows import RESULTS, read
-from worlds import SETTINGS, WORLDS
+from worlds import LIMIT, LIMITS, SETTINGS, WORLDS
 from worlds_page import complete, finished, methods_of, per_edge, pick, tables_of, whole_rounds
 
 PAPER, REPRODUCTION = "paper", RESULTS / "reproduction"
@@ -81,7 +81,7 @@ def unfinished(rows):
             stopped = sum(row["error"] == "limit" for row in own)
             out.append(
                 f"With {n} rows and {d} columns HOST is not compared: it has finished {done} of {count} tables so far, and "
-                f"was stopped after 120 s on {stopped}."
+                f"was stopped after {LIMITS.get(setting, LIMIT)} s on {stopped}."
             )
     return " ".join(out)
 

@@ -77,6 +77,8 @@ SETTINGS = {
     "d30": (1000, 30, 5), "d30n200": (200, 30, 5), "d30n5000": (5000, 30, 5),
     "d50": (1000, 50, 1),
 }  # fmt: skip
+#: Seconds of processor time that a fit may take; more for large tables.
+LIMIT, LIMITS = 120, {"d30n5000": 600, "d50": 600}
 
 
 def host(**choices):
@@ -165,14 +167,14 @@ def run(options):
     path = options.results / "worlds.csv"
     # Worlds inside tables: whenever the work stops, all worlds and methods have seen about the same graphs.
     cells = [
-        (world, *table, method)
+        (world, *table, method, options.limit or LIMITS.get(setting, LIMIT))
         for setting in options.settings for table in tables(setting)[: options.rounds * len(GRAPHS)]
         for world in options.worlds for method in options.methods
     ]  # fmt: skip
     if options.again:
-        forget(path, {tuple(map(str, key)) for key in cells})
+        forget(path, {tuple(map(str, key)) for *key, _ in cells})
     done = {tuple(row[key] for key in KEY) for row in read(path)}
-    missing = [(*key, options.limit) for key in cells if tuple(map(str, key)) not in done]
+    missing = [cell for cell in cells if tuple(map(str, cell[:-1])) not in done]
     append_results(path, FIELDS, cell, missing, options.jobs, every=100)
 
 
@@ -193,7 +195,9 @@ def main():
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=list(WORLDS), metavar="NAME")
     parser.add_argument("--settings", nargs="+", choices=[*SETTINGS, "all"], default=["main"], metavar="NAME")
     parser.add_argument("--again", action="store_true", help="replace rows that are there")
-    parser.add_argument("--limit", type=int, default=120, help="seconds of processor time that one fit may take")
+    parser.add_argument(
+        "--limit", type=int, help="seconds of processor time that one fit may take, if not the setting's"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="tables per graph; less than are wanted, to begin with")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=RESULTS)

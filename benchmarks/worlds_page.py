@@ -3,7 +3,7 @@
 import numpy as np
 
 from pages import GIVEN_AWAY, details, given_away, made_with, prose, rows_in
-from worlds import FIRST_SEED, GRAPHS, METHODS, SETTINGS, WORLDS, tables
+from worlds import FIRST_SEED, GRAPHS, LIMIT, LIMITS, METHODS, SETTINGS, WORLDS, tables
 
 INVISIBLE = "straight/constant/normal"
 #: HOST is near the best if its SHD per true edge is at most this much above the lowest.
@@ -52,7 +52,7 @@ form="natural")`. Its edges come from a likelihood test; `HOST.paper()` in the p
 which is too slow for these tables. ICDH (Yin et al. 2024) also has noise whose spread moves; its authors published a script,
 and no package on PyPI offers it, so it was not run.
 
-A fit may take 120 s. Where a method finished only some of the tables, their number stands in brackets, and the
+A fit may take {limits}. Where a method finished only some of the tables, their number stands in brackets, and the
 figure is not compared: unfinished tables are hard ones."""
 ORDER = """\
 The {order_divergence}: share of true arrows whose effect is placed before its cause. 0 is perfect; a random order
@@ -82,7 +82,7 @@ SIZES_HEAD = """# Twelve kinds of data: other sizes
 The tables behind [twelve kinds of data](../worlds.md) with fewer rows, more rows and more columns: SHD per true
 edge (see there for the worlds and the measure). The best figure of each line is bold. Where a method finished only
 some of the tables, their number stands in brackets, and the figure is not compared: unfinished tables are hard
-ones. A fit may take 120 s.
+ones. A fit may take {limits}.
 
 {version} Written by `python benchmarks/worlds.py` from [worlds.csv](../../benchmarks/results/worlds.csv)."""
 TITLES = {
@@ -236,6 +236,15 @@ def verdict(rows, setting):
     return [f"{first} The others, with the difference to the best method ± one standard error:", "", *lines]
 
 
+def limits():
+    """Return the time limits in words."""
+    more = [
+        f"{seconds} s with {SETTINGS[setting][0]} rows and {SETTINGS[setting][1]} columns"
+        for setting, seconds in LIMITS.items()
+    ]
+    return f"{LIMIT} s of processor time ({', '.join(more)})"
+
+
 def described(rows):
     """Return what the tables of the main setting are."""
     n, d, _ = SETTINGS["main"]
@@ -302,7 +311,8 @@ def sizes_table(rows):
 
 
 def sizes_page(rows):
-    rows, lines = whole_rounds(rows), [prose(SIZES_HEAD, version=made_with("worlds.csv").replace("(results/", "("))]
+    rows, version = whole_rounds(rows), made_with("worlds.csv").replace("(results/", "(")
+    lines = [prose(SIZES_HEAD, limits=limits(), version=version)]
     for setting in [name for name in TITLES if pick(rows, name)]:
         lines += smaller(rows, setting)
     sorts = [prose(GIVEN_AWAY.replace("(standard", "(../standard")), "", *given_away("worlds, 30 columns")]
@@ -321,7 +331,11 @@ def page(all_rows):
         version=made_with("worlds.csv"), file=rows_in("worlds.csv"),
     )  # fmt: skip
     lines = [head, "", *rest, *([""] if rest else []), "## SHD per true edge", "", prose(MEASURE), ""]
-    lines += [*table(rows, "main", per_edge("shd")), "", prose(WORDS, tables=described(rows), seed=FIRST_SEED)]
+    lines += [
+        *table(rows, "main", per_edge("shd")),
+        "",
+        prose(WORDS, tables=described(rows), seed=FIRST_SEED, limits=limits()),
+    ]
     lines += [*failures(rows, "main"), "", *details("What a sort gives away", given_away("worlds")), ""]
     for title, words, value, best, form in (
         ("Order divergence per true edge", ORDER, per_edge("order_divergence"), min, ".2f"),
