@@ -11,12 +11,13 @@ from rows import AGAIN, MADE_BY, RESULTS, read
 PAGE = DOCS / "results" / "made-by.md"
 HEAD = """# Which commit made which rows
 
-Every page of results is made from stored rows, and every figure is drawn from them. This page says which state of the code
-made the rows. A plus after a commit: with changes of the package that were not committed yet. Several commits: the rows were
-made in several runs. For rows that are older than this list, it is the commit that stored them. Rows of a commit are made
-again by checking it out and running the command on their page; seeds are fixed, so the numbers are the same except for
-times. Written by `python benchmarks/made_by.py` from [made_by.csv](../../benchmarks/results/made_by.csv), to which
-`append_results` in `benchmarks/rows.py` adds the commit of every run; a few older benchmarks do not use it.
+Every page of results is made from stored rows, and every figure is drawn from them. This page says which state of the
+code made the rows. Commits between which the package did not change count as one. A plus after a commit: with changes
+of the package that were not committed yet. Several commits: the rows were made in several runs. For rows that are older
+than this list, it is the commit that stored them. Rows of a commit are made again by checking it out and running the
+command on their page; seeds are fixed, so the numbers are the same except for times. Written by `python
+benchmarks/made_by.py` from [made_by.csv](../../benchmarks/results/made_by.csv), to which `append_results` in
+`benchmarks/rows.py` adds the commit of every run; a few older benchmarks do not use it.
 
 **Do the rows come out again with the code as it is?** `python benchmarks/again.py` draws a few cells of a file at random,
 runs them anew and compares everything but times and memory. *6 of 6*: so many cells were the same, all columns to six

@@ -34,7 +34,8 @@ def made_with(*names: str, what: str = "`HOST()` is the current default.") -> st
     texts = []
     for name in names:
         own = [line for line in known if line["file"] == name]
-        commits = " and ".join(dict.fromkeys(f"`{line['commit']}`" for line in own))
+        *firsts, last = dict.fromkeys(f"`{line['commit']}`" for line in own)
+        commits = f"{', '.join(firsts)} and {last}" if firsts else last
         versions = " and ".join(dict.fromkeys(line["version"] for line in own))
         text = f"The rows of {name} were made by commit {commits} (version {versions})"
         if name in checked:

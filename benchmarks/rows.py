@@ -56,7 +56,7 @@ def append_results(
 
 
 def note_commit(path: Path) -> None:
-    """Add the commit that the code is at to those that made the rows of a file."""
+    """Add the commit that the code is at to those that made the rows of a file, unless the package has not changed since."""
     if RESULTS not in path.resolve().parents:
         return
     from heterodag import __version__
@@ -64,12 +64,24 @@ def note_commit(path: Path) -> None:
     name, lines = path.resolve().relative_to(RESULTS).as_posix(), read(MADE_BY)
     version = f"after {__version__}"  # a commit between releases
     new = dict(zip(COLUMNS, (name, version, commit(), datetime.date.today().isoformat()), strict=True))
-    if any(line["file"] == name and line["commit"] == new["commit"] for line in lines):
+    if any(line["file"] == name and same_package(line["commit"], new["commit"]) for line in lines):
         return
     with MADE_BY.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(sorted([*lines, new], key=lambda line: (line["file"], line["date"])))
+
+
+def same_package(one: str, other: str) -> bool:
+    """Say whether the package was the same at two commits; one with changes on top is like itself only."""
+    if one == other or "+" in one + other:
+        return one == other
+    try:
+        asked = ["git", "diff", "--quiet", one, other, "--", "src"]
+        found = subprocess.run(asked, cwd=RESULTS.parents[1], check=False, capture_output=True)
+    except OSError:
+        return False
+    return found.returncode == 0
 
 
 def commit() -> str:

@@ -1,7 +1,9 @@
 """Every file of rows says which commit made it, and the page says the same."""
 
+import subprocess
+
 import made_by
-from rows import COLUMNS, MADE_BY, commit, note_commit, read
+from rows import COLUMNS, MADE_BY, commit, note_commit, read, same_package
 
 
 def test_every_file_of_rows_has_a_commit():
@@ -33,3 +35,28 @@ def test_outside_of_a_clone_the_commit_is_unknown(tmp_path, monkeypatch):
     (tmp_path / "a" / "b").mkdir(parents=True)
     monkeypatch.setattr(rows, "RESULTS", tmp_path / "a" / "b")
     assert commit() == "unknown"
+
+
+def test_commits_with_the_same_package_count_once(tmp_path, monkeypatch):
+    import rows
+
+    def git(*words):
+        names = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        done = subprocess.run(["git", *names, *words], cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def committed(file, text):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text)
+        git("add", "-A")
+        git("commit", "-q", "-m", "some words")
+        return git("rev-parse", "HEAD")
+
+    git("init", "-q")
+    monkeypatch.setattr(rows, "RESULTS", tmp_path / "benchmarks" / "results")
+    first, second, third = (committed(*change) for change in (("src/a", "1"), ("docs/a", "1"), ("src/a", "2")))
+    assert same_package(first, second)
+    assert not same_package(second, third)
+    assert not same_package(f"{first}+", first)
+    assert same_package(f"{first}+", f"{first}+")
+    assert not same_package("nosuchcommit", first)
