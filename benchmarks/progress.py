@@ -46,9 +46,10 @@ On a terminal the progress bar of `HOST(verbose=1)` and of `heterodag fit` shows
 table, the guess is within a factor two of the truth at {low:.0f} to {high:.0f} % of the moments: take it as an order of
 magnitude.
 
-{now} Here the guess was compared with the truth at 500 evenly spaced moments of each run, from the moment on at which the bar says 10 %: the share of
-these moments at which the guess was within a factor two of the time that was left, and the median factor by which it was
-wrong. Written by `python benchmarks/progress.py --out docs/results/progress.md` from {file}; seeds start at {seed}."""
+{now} Here the guess was compared with the truth at 500 evenly spaced moments of each run, from the moment on at which
+the bar says 10 %: the share of these moments at which the guess was within a factor two of the time that was left, and
+the median factor by which it was wrong. Written by `python benchmarks/progress.py --out docs/results/progress.md` from
+{file}; seeds start at {seed}."""
 
 
 def trace(n, d, seed):
