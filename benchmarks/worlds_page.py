@@ -290,7 +290,15 @@ def smaller(rows, setting):
     lines = ["", f"## {TITLES[setting]}: n = {n}, d = {d}", "", f"SHD per true edge, {count}.", ""]
     lines += [*table(mine, setting, per_edge("shd")), ""]
     seconds = [f"{method} {median_seconds(mine, setting, method):.2g}" for method in methods_of(mine)]
-    lines += [f"Median seconds: {', '.join(seconds)}.", *failures(mine, setting), "", *verdict(mine, setting)]
+    absent = [method for method in METHODS if not pick(mine, setting, None, method)]
+    not_run = [f"Not run with this size: {', '.join(absent)}."] if absent else []
+    lines += [
+        f"Median seconds: {', '.join(seconds)}.",
+        *not_run,
+        *failures(mine, setting),
+        "",
+        *verdict(mine, setting),
+    ]
     return lines
 
 
