@@ -195,11 +195,9 @@ BESIDE = """## Other methods
 
 Share of right directions on the same pairs, both columns scaled to variance 1; every method must decide, and a tie counts
 as half. The best of each line is bold. HOST.paper is the paper's order; CAM and DirectLiNGAM assume additive noise, CAM
-with curves, DirectLiNGAM with straight lines. {anm}IGCI, RECI and CDS come from the Causal Discovery Toolbox (cdt), with its
+with curves, DirectLiNGAM with straight lines. IGCI, RECI and CDS come from the Causal Discovery Toolbox (cdt), with its
 defaults. Methods that compare variances alone (EqVar, VarSort) have nothing to go by in two scaled columns. Rows:
 {file}, made by `python benchmarks/pairs_methods.py`, whose first lines say what each package needs."""
-ANM = """ANM (causal-learn) asks in which direction the residuals are independent of the cause; it takes {seconds:.0f}
-seconds a pair and got the first {pairs} of each kind. """
 
 
 SIZED_TEXT = """## Fewer and more rows
@@ -247,9 +245,7 @@ def sizes(sized):
 
 def beside(rows, methods):
     """Yield the section on other methods."""
-    anm = [float(r["seconds"]) for r in methods if r["method"] == "ANM"]
-    words = ANM.format(seconds=np.median(anm), pairs=len(anm) // len(KINDS)) if anm else ""
-    yield prose(BESIDE, anm=words, file=rows_in(pairs_methods.STORE.name))
+    yield prose(BESIDE, file=rows_in(pairs_methods.STORE.name))
     yield ""
     yield from pairs_methods.table(methods, rows)
 
