@@ -147,6 +147,7 @@ FILES = (
            lambda row: row["method"] not in NOT_HERE and row["error"] == ""),
     Stored("paper_worlds", ("mechanism", "n", "generator", "graph", "seed", "method"), call("paper_worlds")),
     Stored("directions", ("world", "n", "seed"), with_world("directions")),
+    Stored("directions_limit", ("world", "n", "seed"), with_world("directions")),
     Stored("confidence", ("world", "n", "seed", "resamples"), with_world("confidence")),
     Stored("pairs", ("kind", "seed"), call("pairs")),
     Stored("pairs_sizes", ("kind", "seed", "rows"), call("pairs", "sized_cell")),

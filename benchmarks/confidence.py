@@ -59,15 +59,11 @@ def numbers(rows, key):
     return np.array([float(row[key]) for row in rows])
 
 
-def reliability(values, true, ends):
+def reliability(values, true, ends, closed_above=True):
     """Return (mean value, share true, count) of the bins that end at `ends`, those without values left out."""
-    out, low = [], -np.inf
-    for high in ends:
-        here = (values > low) & (values <= high)
-        if here.any():
-            out.append((float(values[here].mean()), float(true[here].mean()), int(here.sum())))
-        low = high
-    return out
+    bins = np.digitize(values, ends, right=closed_above)
+    inside = [bins == at for at in range(len(ends)) if (bins == at).any()]
+    return [(float(values[here].mean()), float(true[here].mean()), int(here.sum())) for here in inside]
 
 
 def visible(rows):
@@ -92,7 +88,7 @@ def nat_curve(rows):
     """Return bins of nats: mean nats, share of arrows between linked variables that are right, count."""
     own = [row for row in rows if row["verdict"] in ("right", "turned") and row["world"] != directions.INVISIBLE]
     right = np.array([row["verdict"] == "right" for row in own], dtype=float)
-    return reliability(numbers(own, "nats"), right, [high for _, high in directions.BINS])
+    return reliability(numbers(own, "nats"), right, [high for _, high in directions.BINS], closed_above=False)
 
 
 def null_shares(rows):
