@@ -248,7 +248,8 @@ HEAD = """# Calibration of the edge tests
 An edge test at level 0.05 should draw 5 % of the edges that do not exist. Do the tests keep this promise when the
 spread moves? Only some: on the paper's own data (*heavy-tailed*, {n} rows) partial correlations draw {partial:.1f}
 % of the absent edges, the classical GAM test {gam:.1f} %, `lcit` {lcit:.1f} %, `likelihood-full` {full:.1f} %, and
-the same test with competing mechanisms, as in the current default, {auto:.1f} %. And tests of the mean do not see
+the same test with competing mechanisms {auto:.1f} %. (`HOST()` itself uses `likelihood`, which selects before it tests and
+keeps no level.) And tests of the mean do not see
 a cause that moves only the spread.
 
 {version}
@@ -257,7 +258,8 @@ a cause that moves only the spread.
   per cent. **Bold** ✗: the level fails. A test that keeps its level would reject that often once in 740 tries
   (exact binomial, the chance of three standard errors).
 - *Power*: the same share for a predecessor that is a cause.
-- At a level of 5 %, the standard error of a share is about 1 point with 400 runs and 2.5 points with 80 (`auto`).
+- At a level of 5 %, the standard error of a share is about 1 point with 400 runs and 2.5 points with 80 (`auto`, by
+  `--runs 80`); `lcit` and the other likelihood tests have 244 runs or more, `kci` 100.
   The [whole table](results/calibration.csv) (CSV) has runs, standard errors, power at 0.05, failures and times.
 - Times in that table are those of the fastest tenth, one test on one core of a busy machine: take them as orders
   of magnitude.

@@ -181,7 +181,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     store = LIMIT_STORE if options.command == "limit" else STORE
-    seeds, worlds = (TUNING, WORLDS[-1:]) if store == LIMIT_STORE else (range(FIRST_SEED, FIRST_SEED + TABLES), WORLDS)
+    seeds, worlds = (
+        (TUNING, WORLDS[-1:]) if store == LIMIT_STORE else (range(FIRST_SEED, FIRST_SEED + TABLES), WORLDS)
+    )
     if options.command:
         done = {(r["world"], int(r["n"]), int(r["seed"])) for r in read(store)}
         cells = [

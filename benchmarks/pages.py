@@ -17,8 +17,8 @@ ORDER_DIVERGENCE = "[order divergence](glossary.md#the-errors)"
 #: What a mere sort gives away in the tables of a benchmark; made by `sortability.py`.
 SORTABILITY = RESULTS / "sortability.csv"
 GIVEN_AWAY = (
-    "*Varsortability* is the share of directed paths along which the variance rises: 0.5 says nothing, 1 gives the order "
-    "away. *R2-sortability* is the same for the variance that all other columns explain ([more](standard-graphs.md))."
+    "*Varsortability* is the share of directed paths along which the variance rises: 0.5 says nothing, 1 and 0 give the "
+    "order away. *R2-sortability* is the same for the variance that all other columns explain ([more](standard-graphs.md))."
 )
 
 #: The default before mechanisms competed; pages whose rows it made say so.

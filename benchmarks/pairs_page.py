@@ -23,6 +23,7 @@ from pairs import (
     TUNING_PAIRS,
     TUNING_SEED,
     VARIANTS,
+    pair,
 )
 from rows import read
 
@@ -205,12 +206,17 @@ SIZED_TEXT = """## Fewer and more rows
 The first {pairs} pairs of each kind with other numbers of rows: right directions, and in brackets how many pairs have an
 arrowhead. Rows: {file}, made by `python benchmarks/pairs.py sizes`.
 
-Where the model is right, what is open with few rows is decided with more. *gumbel* needs the most. If cause and noise
-both have this shape and the slope is 1, the logarithm of the density of x given y is, up to terms in y alone,
--2 exp(-y/2) cosh(x - y/2): symmetric noise around a line, with a spread that grows with y. HOST allows a moving spread, so
+Where the model is right, what is open with few rows is decided with more. *gumbel* needs the most, and only where the effect
+rises with its cause: of the {rising} such pairs above, {rising_right} are right, of the {falling} others {falling_right}. If
+cause and noise both have this shape and the slope is 1, the logarithm of the density of x given y is, up to terms in
+y alone,
+-2 exp(-y/2) cosh(x-y/2): symmetric noise around a line, with a spread that grows with y. HOST allows a moving spread, so
 the wrong direction fits nearly as well: with {rows:,} rows, the spread moves by a factor of {wrong:.2f} per standard
 deviation (median) in the pairs that it gets wrong, and by {right:.2f} in the others. DirectLiNGAM is told that the spread is
-constant ([below](#other-methods)), which rules that model out."""
+constant ([below](#other-methods)), which rules that model out.
+
+With a *hidden cause* more rows make HOST surer, not more often right: with {few:,} rows {few_decided:.0f} % are decided and
+{few_wrong:.0f} % of these are wrong, with {many:,} rows {many_decided:.0f} % and {many_wrong:.0f} %."""
 
 
 def by_rows(sized):
@@ -231,10 +237,33 @@ def moving_spread(sized):
     return tuple(float(np.median([float(r["spread_effect"]) for r in own if r["right"] == one])) for one in "01")
 
 
-def sizes(sized):
+def by_slope(rows):
+    """Return the Gumbel pairs whose effect rises with its cause, and those where it falls: (pairs, right ones) of each."""
+    out = {True: [], False: []}
+    for row in rows:
+        if row["kind"] == "gumbel":
+            out[bool(np.corrcoef(pair("gumbel", int(row["seed"])).T)[0, 1] > 0)].append(row["right"] == "1")
+    return tuple((len(found), sum(found)) for found in (out[True], out[False]))
+
+
+def misled(sized, n, kind="hidden cause"):
+    """Return the percentage of pairs that are decided, and of these the percentage that is wrong."""
+    own = [row for row in sized if (row["rows"], row["kind"]) == (str(n), kind)]
+    decided = [row for row in own if row["open"] == "0"]
+    return 100 * len(decided) / len(own), 100 * np.mean([row["right"] == "0" for row in decided])
+
+
+def sizes(rows, sized):
     """Yield the section on other numbers of rows."""
     found, (wrong, right) = by_rows(sized), moving_spread(sized)
-    yield prose(SIZED_TEXT, pairs=SIZED_PAIRS, file=rows_in(SIZED.name), rows=ROWS, wrong=wrong, right=right)
+    (rising, rising_right), (falling, falling_right) = by_slope(rows)
+    few, *_, many = SIZES
+    (few_decided, few_wrong), (many_decided, many_wrong) = misled(sized, few), misled(sized, many)
+    yield prose(
+        SIZED_TEXT, pairs=SIZED_PAIRS, file=rows_in(SIZED.name), rows=ROWS, wrong=wrong, right=right, rising=rising,
+        rising_right=rising_right, falling=falling, falling_right=falling_right, few=few, few_decided=few_decided,
+        few_wrong=few_wrong, many=many, many_decided=many_decided, many_wrong=many_wrong,
+    )  # fmt: skip
     yield ""
     yield "| kind | " + " | ".join(f"{n:,} rows" for n in found) + " |"
     yield "|---|" + "---:|" * len(found)
@@ -287,7 +316,7 @@ def page(rows, sized, ablated, methods, real):
             "",
             *by_rate(rows, list(KINDS)[:11]),
             "",
-            *sizes(sized),
+            *sizes(rows, sized),
             "",
             *beside(rows, methods),
             "",

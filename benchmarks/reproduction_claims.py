@@ -147,7 +147,8 @@ def sachs_sentences(summary):
     if not {PAPER, *RIVALS} <= set(part.index):
         return ["Not all of the paper's methods have been run yet."]
     least = min(RIVALS, key=lambda rival: part[rival])
-    text = f"Order divergence: {PAPER} {part[PAPER]:.1f}, best rival ({least}) {part[least]:.1f}"
+    text = f"Order divergence: {PAPER} {part[PAPER]:.1f}, best rival of the paper ({least}) {part[least]:.1f}"
+    text += "".join(f", {name} {part[name]:.1f}" for name in better_others(part, part[least]))
     text += f", {OURS} {part[OURS]:.1f}." if OURS in part.index and not math.isnan(part[OURS]) else "."
     share = part[PAPER] / np.mean([part[rival] for rival in RIVALS])
     printed = {name: float(values[0].split()[0]) for name, values in PAPER_SACHS.items()}
@@ -157,6 +158,12 @@ def sachs_sentences(summary):
         f"{PAPER} makes {100 * share:.0f} % of the others' mean errors; the paper's table gives {100 * claimed:.0f} %.",
         *spread_sentence(lines),
     ]
+
+
+def better_others(means, best):
+    """Return the methods, HOST and the paper's rivals for these data left out, whose mean is below `best`."""
+    others = [name for name in means.index if not name.startswith("HOST") and name not in RIVALS]
+    return [name for name in others if means[name] < best]
 
 
 def spread_sentence(lines):
@@ -210,7 +217,8 @@ def sachs_claim(summary, title):
     """Return the claim about one measure of the Sachs data: HOST is the best of the paper's methods."""
     part = summary[summary["measure"] == title].set_index("label")["mean"]
     least = min(RIVALS, key=lambda rival: part[rival])
-    text = f"{part[PAPER]:.1f}; best rival {part[least]:.1f} ({least})"
+    text = f"{part[PAPER]:.1f}; best rival of the paper {part[least]:.1f} ({least})"
+    text += "".join(f"; {name} {part[name]:.1f}" for name in better_others(part, part[least]))
     return title, text, verdict(int(part[PAPER] <= part[least]), 1), f"{part[OURS]:.1f}"
 
 

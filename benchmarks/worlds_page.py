@@ -38,19 +38,22 @@ In straight/constant/normal many directions cannot be seen in the data at all.
 {tables}
 
 Table t has graph number t modulo 4 of ER-1, ER-2, SF-1, SF-2 and the seed {seed} + t in every world. So it has the
-same graph in all worlds, whatever the number of rows. Choices in HOST were made on other seeds.
+same graph in all worlds, whatever the number of rows. Choices in HOST were made on other seeds, but on data of the same
+kinds by the same generator.
 
 **Every column is scaled to variance 1.** In simulated tables the columns grow along the causal order, which gives
 the order away; the units of real data do not. VarSort then has a random order and shows what chance gives. What is left
 for a sort is below: *R2-sortability* is the share of directed paths along which the variance that all other columns explain
 rises. 0.5 says nothing, 1 and 0 give the order away. *Varsortability* is the same for variances before scaling.
 
-All methods run with their defaults. PC (partial correlations at 0.05) and GES (BIC) come from causal-learn.
-VarSort and EqVar have no edge test of their own and take HOST's. "HOST.paper" is HOST with the paper's order and
-its linear natural parameters, `HOST(refine=False, selection="likelihood-full", parametrization="linear",
-form="natural")`. Its edges come from a likelihood test; `HOST.paper()` in the package has the paper's neural test,
-which is too slow for these tables. ICDH (Yin et al. 2024) also has noise whose spread moves; its authors published a script,
-and no package on PyPI offers it, so it was not run.
+All methods run with their defaults. VarSort, EqVar, NPVar and CAM are [this package's own](other-methods.md); VarSort and
+EqVar take HOST's edge test, NPVar and CAM select parents by additive regression. DirectLiNGAM comes from lingam, PC
+(partial correlations at 0.05) and GES (BIC) from causal-learn, NOTEARS from gcastle. "HOST.paper" is HOST with the paper's
+order and its linear natural parameters, `HOST(refine=False, selection="likelihood-full", parametrization="linear",
+form="natural", noise="gaussian")`. Its edges come from a likelihood test; those of the paper's neural test are in [the
+paper's evaluation](reproduction.md). Beyond 20 columns its order, too, is found with chosen parents, not with all placed
+variables as in the paper. ICDH (Yin et al. 2024) also has noise whose spread moves; its authors published a script, and no
+package on PyPI offers it, so it was not run.
 
 A fit may take {limits}. Where a method finished only some of the tables, their number stands in brackets, and the
 figure is not compared: unfinished tables are hard ones."""

@@ -113,6 +113,21 @@ def test_what_the_top_of_oracle_order_says_without_numbers():
             assert oracle.mean_shd(mine, "likelihood") < oracle.mean_shd(mine, author)
 
 
+def test_which_tests_fail_their_level_is_what_calibration_measured():
+    """The table of docs/edge-tests.md: tests that fail at one of the levels and numbers of rows."""
+    failing = {}
+    for line in calibration.summary(rows.read(rows.RESULTS / "calibration.csv")):
+        known = failing.setdefault(line["scenario"], {})
+        fails = bool(line["level_0.05_fails"] or line["level_0.001_fails"])
+        known[line["test"]] = known.get(line["test"], False) or fails
+    failed = {scenario: {test for test, fails in known.items() if fails} for scenario, known in failing.items()}
+    assert failed["homoscedastic"] == {"likelihood-full"}
+    assert failed["heteroscedastic"] == {"gam classical", "likelihood-full location-scale"}
+    assert failed["variance-only"] == {"gam classical"}
+    assert set(failing["heavy-tailed"]) - failed["heavy-tailed"] == {"kci", "likelihood-full auto, spread"}
+    assert not failed["exponential noise"] | failed["t noise"] | failed["bimodal noise"]
+
+
 def test_a_paragraph_on_versions_says_commits_and_what_came_out_again(tmp_path, monkeypatch):
     import pages
 
