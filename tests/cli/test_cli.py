@@ -344,9 +344,11 @@ def test_simulate_makes_worlds():
 def test_evaluate_takes_nodes_of_edge_lists_from_the_other_file():
     write("edges.csv", "cause,effect\na,b\n")
     write("truth.csv", "a,b,c\n0,1,0\n0,0,1\n0,0,0\n")
-    for pair in (("edges.csv", "truth.csv"), ("truth.csv", "edges.csv")):
-        done = run("evaluate", *pair, "--json")
-        assert json.loads(done.stdout)["shd"] == 1
+    write("empty.csv", "cause,effect\n")
+    for one, shd in (("edges.csv", 1), ("empty.csv", 2)):
+        for pair in ((one, "truth.csv"), ("truth.csv", one)):
+            done = run("evaluate", *pair, "--json")
+            assert json.loads(done.stdout)["shd"] == shd
     both = run("evaluate", "edges.csv", "edges.csv")
     assert both.exit_code == 0
     assert "structural Hamming distance   0" in both.stdout

@@ -57,7 +57,7 @@ def test_mistakes_are_one_sentence_and_write_nothing(tmp_path):
     (tmp_path / "mine" / "pair0002.txt").write_text("1 1\n" * 30, encoding="utf-8")
     for arguments, message in (
         (["nowhere"], "There is no folder 'nowhere'"),
-        (["mine", "--out", "out.csv"], "pair0002: Columns 'x0', 'x1' are constant"),
+        (["mine", "--out", "out.csv"], "pair0002: Columns 'x', 'y' are constant"),
         (["mine", "--missing", "guess"], "`missing` must be one of"),
     ):
         done = run(*arguments)

@@ -54,6 +54,19 @@ def test_own_tables_with_names_and_repeats():
         result.summary(["accuracy"])
 
 
+def test_a_truth_with_names_is_matched_by_names():
+    table = simulate(60, 3, random_state=1)
+    names = list(table.to_frame().columns)
+    truth = pd.DataFrame(table.adjacency, names, names)
+    truths = (truth, truth.iloc[::-1, ::-1], table.adjacency)
+    found = [benchmark({"mine": Reversed()}, {"t": (table.to_frame(), own)}, n_jobs=1).rows for own in truths]
+    assert len({row["own_shd"].item() for row in found}) == 1
+    with pytest.raises(DataError, match="Data set 't': The true graph names the variables 'zx0'"):
+        benchmark(
+            {"mine": Reversed()}, {"t": (table.to_frame(), truth.add_prefix("z").T.add_prefix("z").T)}, n_jobs=1
+        )
+
+
 def digest_of(estimator):
     return _methods({"a": estimator})[0][2]
 
@@ -120,7 +133,9 @@ X = np.random.default_rng(0).standard_normal((50, 3))
         (["VarSort"], [{"n": 50, "d": 3, "rows": 2}], {}, ParameterError, "with n, d"),
         (["VarSort"], [{"n": 50, "d": 3, "degree": 4}], {}, ParameterError, "degree"),
         (["VarSort"], {"t": X}, {}, ParameterError, "(X, truth)"),
-        (["VarSort"], {"t": (X, np.eye(4, k=1))}, {}, DataError, "3 columns, and its graph 4"),
+        (["VarSort"], {"t": (X, np.eye(4, k=1))}, {}, ParameterError, "`truth` must have shape (3, 3)"),
+        (["VarSort"], {"t": (X, 1 - np.eye(3))}, {}, DataError, "Data set 't': The true graph has a cycle"),
+        (["VarSort"], {"t": (X, pd.DataFrame(np.eye(3), list("abc"), list("abc")))}, {}, ParameterError, "diagonal"),
         (["VarSort"], [{"n": 50, "d": 3}], {"tests": ["magic"]}, ParameterError, "tests"),
         (["VarSort"], [{"n": 50, "d": 3}], {"repeats": 0}, ParameterError, "repeats"),
     ],

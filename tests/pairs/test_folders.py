@@ -67,6 +67,7 @@ def test_a_missing_value_is_kept_for_the_decision_to_judge(tmp_path):
         (None, {"pair0001": "1 2\n3\n"}, "pair0001.txt, line 2: 1 numbers, where the first line has 2"),
         (None, {"pair0001": "a b\n1 2\n"}, "pair0001.txt, line 1: 'a b' is not a line of numbers"),
         (None, {"pair0001": "\n"}, "pair0001.txt is empty"),
+        (None, {"pair0001": ROWS, "pair1": ROWS}, "pair0001.txt and pair1.txt have the same number"),
     ],
 )
 def test_bad_folders_get_one_sentence(tmp_path, meta, files, message):
@@ -78,5 +79,7 @@ def test_no_folder_and_no_text(tmp_path):
     with pytest.raises(DataError, match="There is no folder"):
         read_pairs(tmp_path / "nowhere")
     (tmp_path / "pair0001.txt").write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(DataError, match=r"pair0001.txt cannot be read as text \(UnicodeDecodeError\)"):
+    with pytest.raises(DataError, match=r"pair0001.txt is no text in UTF-8"):
         read_pairs(tmp_path)
+    with pytest.raises(DataError, match="is a file; give the folder"):
+        read_pairs(tmp_path / "pair0001.txt")

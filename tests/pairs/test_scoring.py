@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heterodag.errors import DataError, ParameterError
+from heterodag.errors import DataError, DataWarning, ParameterError
 from heterodag.pairs import Pair, decide_pairs, score_pairs
 
 
@@ -80,3 +80,36 @@ def test_decisions_do_not_depend_on_workers_and_report_progress():
 def test_an_error_names_the_pair():
     with pytest.raises(DataError, match=r"bad: .*constant"):
         decide_pairs([Pair("bad", np.arange(20.0), np.ones(20))])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_name_the_pair_whatever_the_workers(n_jobs):
+    pairs = pairs_to_decide()
+    for pair in pairs[:2]:
+        pair.x[0] = np.nan
+    with pytest.warns(DataWarning) as caught:
+        decide_pairs(pairs, missing="drop", n_jobs=n_jobs)
+    assert [str(w.message).split(" of ")[0] for w in caught if w.category is DataWarning] == ["a: 1", "b: 1"]
+
+
+def test_very_large_weights_are_shares_too():
+    scores = score_pairs(decisions([30, 20, 5], [1, 0, 1], [1e308, 1e308, 1e308]))
+    assert (scores.accuracy, scores.decided) == pytest.approx((2 / 3, 2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("nats", np.nan, r"table\['nats'\]` must hold finite numbers"),
+        ("right", 7.0, r"table\['right'\]` must lie in \[0, 1\]"),
+        ("weight", -1.0, r"table\['weight'\]` must be finite and not negative"),
+        ("weight", np.inf, r"table\['weight'\]` must be finite and not negative"),
+    ],
+)
+def test_decisions_that_mean_nothing_are_refused(column, value, message):
+    table = decisions([30.0, 20.0], [1.0, 0.0], [1.0, 1.0])
+    table.loc[0, column] = value
+    with pytest.raises(ParameterError, match=message):
+        score_pairs(table)
+    with pytest.raises(ParameterError, match=f"none called '{column}'"):
+        score_pairs(table.drop(columns=column))

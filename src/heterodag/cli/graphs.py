@@ -93,14 +93,13 @@ def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     from heterodag.io.graphfiles import is_edge_list, read_graph
 
     lists = is_edge_list(graph), is_edge_list(truth)
-    first, second = read_graph(graph), None
-    if all(lists):
-        second = read_graph(truth)
-        names = sorted({*first.adjacency.columns, *second.adjacency.columns})
-        return read_graph(graph, names), read_graph(truth, names)
-    if lists[0]:
+    if lists == (True, False):
         second = read_graph(truth)
         return read_graph(graph, list(second.adjacency.columns)), second
+    first = read_graph(graph)
+    if all(lists):
+        names = sorted({*first.adjacency.columns, *read_graph(truth).adjacency.columns})
+        return read_graph(graph, names), read_graph(truth, names)
     second = read_graph(truth, list(first.adjacency.columns))
     only = sorted({*first.adjacency.columns} ^ {*second.adjacency.columns})
     if only:

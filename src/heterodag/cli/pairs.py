@@ -67,10 +67,10 @@ def pairs(
         }  # fmt: skip
         screen.say(json.dumps({"pairs": records, "scores": told, "skipped": found.skipped}))
         return
-    screen.table(["pair", "direction", "nats", "", "truth", "weight"], _lines(table))
+    screen.table(["pair", "direction", "nats", "", "link", "truth", "weight"], _lines(table))
     screen.say()
     if scores is None:
-        screen.say("The folder does not say which directions are true, so there is nothing to score.")
+        screen.say("No pair has a known direction and a positive weight, so there is nothing to score.")
     else:
         for line in str(scores).splitlines():
             screen.say(line)
@@ -88,6 +88,7 @@ def _lines(table: pd.DataFrame) -> list[list[str]]:
             f"x {row['direction']} y",
             f"{row['nats']:.1f}",
             "open" if row["open"] else "",
+            f"{row['link_nats']:.1f}",
             "" if row["truth"] is None else f"x {row['truth']} y",
             f"{row['weight']:g}",
         ]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heterodag._version import __version__
-from heterodag.core.graph import as_adjacency
 from heterodag.errors import DataError, HeterodagError, ParameterError, check_choice, check_integer
 from heterodag.experiments.cells import Cell, DataSet
 from heterodag.experiments.methods import get_method
@@ -19,6 +18,7 @@ from heterodag.experiments.runner import RunSettings, run_tasks
 from heterodag.experiments.store import RowStore
 from heterodag.experiments.summary import interval, versions
 from heterodag.experiments.summary_tables import markdown, mean_and_interval
+from heterodag.graphcheck.reading import match_graph
 from heterodag.independence.registry import SELECTIONS
 from heterodag.io.inputs import check_data
 from heterodag.runtime.fingerprints import describe, short_digest, table_digest
@@ -134,8 +134,9 @@ def benchmark(
         of a method of the paper's evaluation ("HOST", "HOST-paper", "NPVar", ...) stands for that method.
     data : sequence of mappings, or mapping from names to tables
         Settings of `heterodag.simulate` (`n`, `d`, and optionally `graph`, `degree`, `mechanism`, `version`),
-        simulated `repeats` times each. Or `{name: (X, truth)}` with your own tables and their true graphs; a list of
-        such pairs under one name counts as repeats.
+        simulated `repeats` times each. Or `{name: (X, truth)}` with your own tables and their true graphs (a matrix in
+        the order of the columns, or a DataFrame, networkx graph or file with their names); a list of such pairs under
+        one name counts as repeats.
     repeats : int, default=5
         Number of simulated data sets of each kind.
     tests : sequence of str, default=()
@@ -242,10 +243,11 @@ def _own_tables(name: str, value: Any) -> list[tuple[DataSet, Any]]:
         if not isinstance(pair, tuple) or len(pair) != 2 or "/" in name:
             rule = "be {name: (X, truth)}, or a list of such pairs, with names without '/'"
             raise ParameterError("data", rule, name)
-        array, names = check_data(pair[0])
-        truth = as_adjacency(pair[1], "truth")
-        if truth.shape != (array.shape[1],) * 2:
-            raise DataError(f"Data set '{name}' has {array.shape[1]} columns, and its graph {len(truth)}.")
+        try:
+            array, names = check_data(pair[0])
+            truth, _ = match_graph(pair[1], pair[0], "refuse", "truth")
+        except DataError as error:
+            raise DataError(f"Data set '{name}': {error}") from None
         digest = short_digest(table_digest(array, names) + describe(truth))
         found.append((DataSet("table", len(array), len(truth), repeat, name, digest=digest), (pair[0], truth)))
     return found

@@ -23,9 +23,9 @@ _SHOWN = 5
 def match_graph(graph: Any, X: Any, others: str, argument: str = "graph") -> tuple[Adjacency, Any]:
     """Return the graph as a matrix over the columns of the table, and the table without columns that are left out.
 
-    `argument` is what messages call the graph: "graph" or "learned".
+    `argument` is what messages call the graph: "graph", "learned" or "truth".
     """
-    what = "The graph" if argument == "graph" else f"The {argument} graph"
+    what = {"graph": "The graph", "truth": "The true graph"}.get(argument, f"The {argument} graph")
     names = _column_names(X)
     labels = column_labels(read_data(X)[0].shape[1], None) if names is None else names
     found, own, complete = _named(graph, labels, argument)

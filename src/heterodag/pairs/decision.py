@@ -1,8 +1,9 @@
 """Decide the direction of one pair: both are fitted with the models of `HOST()`, and the one with less loss wins.
 
 This is what `HOST().fit` does with a table of two columns, without its edge test: the same local scores, the same rows, the
-same rule for natural curves, the same limit below which a direction is open. So every pair gets a direction, even one
-that `HOST` would leave without an edge.
+same rule for natural curves, the same price of an edge, the same limit below which a direction is open. Every pair gets a
+direction, even one that `HOST` would leave without an edge; but evidence for a direction is what it gains over everything
+else, the other direction or no link at all.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from heterodag.core.gaussian import Array
 from heterodag.errors import DataError
 from heterodag.io.inputs import check_data
 from heterodag.ordering.directions import OPEN_BELOW
-from heterodag.ordering.search import MECHANISM_LEVELS, with_natural_curves
+from heterodag.ordering.search import MECHANISM_LEVELS, parent_penalty, with_natural_curves
 from heterodag.runtime.seeds import seed_sequence
 from heterodag.runtime.threads import single_threaded
 from heterodag.scores.fit import Effort, Key
@@ -38,12 +40,13 @@ class PairResult:
     direction : str
         "->" if the first column looks like the cause, "<-" if the second one does.
     nats : float
-        Evidence for that direction: by how many nats it explains the columns better than the other one.
+        Evidence for that direction: by how many nats it explains the columns better than the other one does, or than
+        unrelated columns do, whichever explain them better. 0 if unrelated columns explain them best.
     open : bool
         Whether the evidence is too weak to decide (less than 9 nats).
     link_nats : float
-        Evidence that the columns are linked at all: by how many nats that direction explains them better than a model
-        of two unrelated columns. If it is not clearly positive, the direction means nothing.
+        Evidence that the columns are linked at all: by how many nats that direction explains them better than unrelated
+        columns, the price of an edge paid.
     rows : int
         Number of rows.
 
@@ -61,7 +64,9 @@ class PairResult:
     rows: int
 
     def __str__(self) -> str:
-        return f"x {self.direction} y, {'open' if self.open else 'decided'} ({self.nats:.1f} nats)"
+        said = "open" if self.open else "decided"
+        link = "" if self.link_nats > 0.0 else "; no sign of a link"
+        return f"x {self.direction} y, {said} ({self.nats:.1f} nats){link}"
 
 
 def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
@@ -70,7 +75,7 @@ def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
     Parameters
     ----------
     x, y : array-like of shape (n,)
-        The two columns: continuous numbers, one row per unit.
+        The two columns: continuous numbers, one row per unit. Nothing else is checked: see `heterodag.check_table`.
     missing : {"refuse", "drop"}, default="refuse"
         What to do with rows that have missing values: raise an error that counts them, or leave them out with a warning.
 
@@ -112,8 +117,9 @@ def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
             scores, losses = admitted, _losses(admitted)
         alone = sum(scores.losses([(0, ()), (1, ())], Effort.FINAL))
     best, other = sorted(losses, key=losses.__getitem__)
-    nats = losses[other] - losses[best]
-    return PairResult(best, nats, nats < OPEN_BELOW, alone - losses[best], len(array))
+    unlinked = alone - parent_penalty(scores.n_rows, scores.d)
+    nats = max(min(losses[other], unlinked) - losses[best], 0.0)
+    return PairResult(best, nats, nats < OPEN_BELOW, unlinked - losses[best], len(array))
 
 
 def _losses(scores: LocalScores) -> dict[str, float]:
@@ -122,11 +128,26 @@ def _losses(scores: LocalScores) -> dict[str, float]:
 
 
 def _two_columns(x: Any, y: Any, missing: str) -> Array:
-    """Return both columns as one checked table."""
-    columns = [np.asarray(column) for column in (x, y)]
-    for name, column in zip("xy", columns, strict=True):
-        if column.ndim != 1:
-            raise DataError(f"`{name}` must be one column of numbers; its shape is {column.shape}.")
-    if len(columns[0]) != len(columns[1]):
-        raise DataError(f"`x` has {len(columns[0])} rows and `y` has {len(columns[1])}: give both the same rows.")
-    return check_data(np.column_stack(columns), missing)[0]
+    """Return both columns as one checked table; messages call them by their own names, or x and y."""
+    import pandas as pd
+
+    columns = {name: _column(name, given) for name, given in (("x", x), ("y", y))}
+    first, second = columns.values()
+    if len(first) != len(second):
+        raise DataError(f"`x` has {len(first)} rows and `y` has {len(second)}: give both the same rows.")
+    own = [str(name) for given in (x, y) if (name := getattr(given, "name", None)) is not None]
+    names = own if len(set(own)) == 2 else list(columns)
+    return check_data(pd.DataFrame(dict(zip(names, (first, second), strict=True))), missing)[0]
+
+
+def _column(name: str, given: Any) -> npt.NDArray[Any]:
+    """Return one column as an array; masked values are missing values."""
+    try:
+        masked = isinstance(given, np.ma.MaskedArray)
+        column = np.ma.filled(given.astype(float), np.nan) if masked else np.asarray(given)
+    except ValueError:
+        raise DataError(f"`{name}` must be one column of numbers; its rows are no numbers.") from None
+    if column.ndim != 1 or column.dtype.names is not None:
+        kind = f"its shape is {column.shape}" if column.ndim != 1 else "its rows are records"
+        raise DataError(f"`{name}` must be one column of numbers; {kind}.")
+    return column

@@ -121,8 +121,14 @@ def read_pairs(folder: str | Path) -> PairFolder:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise DataError(f"There is no folder '{folder}'; give the folder that holds pair0001.txt and {META}.")
-    files = {int(found[1]): path for path in folder.iterdir() if (found := _PAIR.fullmatch(path.name))}
+        what = f"'{folder}' is a file" if folder.exists() else f"There is no folder '{folder}'"
+        raise DataError(f"{what}; give the folder that holds pair0001.txt and {META}.")
+    files: dict[int, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if found := _PAIR.fullmatch(path.name):
+            same = files.setdefault(int(found[1]), path)
+            if same is not path:
+                raise DataError(f"{same.name} and {path.name} have the same number: delete or rename one of them.")
     if not files:
         raise DataError(f"'{folder}' holds no pairs: files named pair0001.txt, pair0002.txt, ... are expected.")
     lines = _read_meta(folder / META) if (folder / META).exists() else None
@@ -159,7 +165,10 @@ def _read_meta(path: Path) -> dict[int, _Line]:
     for at, values in _numbers(path):
         columns = values[:5]
         if len(values) != 6 or any(not v.is_integer() or v < 1 for v in columns) or not 0 <= values[5] < np.inf:
-            raise DataError(f"{path.name}, line {at}: six numbers are expected ({_FIELDS}).")
+            raise DataError(
+                f"{path.name}, line {at}: six numbers are expected ({_FIELDS}); number and columns are whole numbers from 1 "
+                "on, a weight is not negative."
+            )
         number, first, last, low, high = (int(v) for v in columns)
         if last < first or high < low or (first <= high and low <= last):
             raise DataError(f"{path.name}, line {at}: cause and effect must be different columns, first before last.")
@@ -184,15 +193,20 @@ def _numbers(path: Path) -> list[tuple[int, list[float]]]:
     """Return the numbers of each line that is not empty, with its place in the file."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path.name} cannot be read as text ({type(error).__name__}).") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is no text in UTF-8: save it as plain text in UTF-8.") from None
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read ({error.strerror}).") from None
     out = []
     for at, line in enumerate(text.splitlines(), start=1):
         cells = line.split()
         try:
             values = [float(cell) for cell in cells]
         except ValueError:
-            raise DataError(f"{path.name}, line {at}: '{line.strip()[:40]}' is not a line of numbers.") from None
+            raise DataError(
+                f"{path.name}, line {at}: '{line.strip()[:40]}' is not a line of numbers: separate numbers by blanks or "
+                "tabs, without a header, and write nan for a missing value."
+            ) from None
         if cells:
             out.append((at, values))
     return out

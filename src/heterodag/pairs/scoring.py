@@ -7,6 +7,7 @@ weight.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from joblib import delayed
 
 from heterodag.core.gaussian import Array
-from heterodag.errors import DataError, ParameterError, check_workers
+from heterodag.errors import DataError, DataWarning, ParameterError, check_workers, warn
 from heterodag.pairs.decision import direction
 from heterodag.pairs.folders import Pair
 from heterodag.runtime.parallel import as_finished
@@ -115,8 +116,8 @@ def decide_pairs(
     Returns
     -------
     pandas.DataFrame
-        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0; 0.5 if both directions
-        are equally good; empty if the truth is not known) and weight.
+        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0; 0.5 if nothing speaks for
+        either direction; empty if the truth is not known) and weight.
 
     Examples
     --------
@@ -132,23 +133,28 @@ def decide_pairs(
     import pandas as pd
 
     rows = []
-    for row in as_finished([delayed(_decide)(pair, missing) for pair in pairs], check_workers(n_jobs)):
+    for row, said in as_finished([delayed(_decide)(pair, missing) for pair in pairs], check_workers(n_jobs)):
         rows.append(row)
+        for sentence in said:
+            warn(f"{row['pair']}: {sentence}", DataWarning)
         if progress is not None:
             progress(len(rows) / len(pairs))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _decide(pair: Pair, missing: str) -> dict[str, Any]:
-    """Return one row of the table of decisions."""
-    try:
-        found = direction(pair.x, pair.y, missing=missing)
-    except DataError as error:
-        raise DataError(f"{pair.name}: {error}") from None
+def _decide(pair: Pair, missing: str) -> tuple[dict[str, Any], list[str]]:
+    """Return one row of the table of decisions, and what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            found = direction(pair.x, pair.y, missing=missing)
+        except DataError as error:
+            raise DataError(f"{pair.name}: {error}") from None
     right = np.nan if pair.truth is None else 0.5 if found.nats == 0.0 else float(found.direction == pair.truth)
     told = {"direction": found.direction, "nats": found.nats, "open": found.open, "link_nats": found.link_nats}
     known = {"truth": pair.truth, "right": right, "weight": pair.weight}
-    return {"pair": pair.name, **told, "rows": found.rows, **known}
+    said = [str(warning.message) for warning in caught if issubclass(warning.category, DataWarning)]
+    return {"pair": pair.name, **told, "rows": found.rows, **known}, said
 
 
 def score_pairs(table: pd.DataFrame) -> PairScores:
@@ -177,6 +183,7 @@ def score_pairs(table: pd.DataFrame) -> PairScores:
     >>> score_pairs(table).accuracy
     0.25
     """
+    _check_decisions(table)
     known = table[table["right"].notna() & (table["weight"] > 0)]
     if known.empty:
         raise ParameterError(
@@ -184,12 +191,28 @@ def score_pairs(table: pd.DataFrame) -> PairScores:
             "Say what is cause and what is effect in pairmeta.txt.",
         )  # fmt: skip
     nats, right, weight = (known[name].to_numpy(dtype=np.float64) for name in ("nats", "right", "weight"))
+    weight = weight / weight.max()  # the sum of very large weights is finite, too
     decided = ~known["open"].to_numpy(dtype=bool)
     rates, accuracies = accuracy_by_rate(nats, right, weight)
     share = float(weight[decided].sum() / weight.sum())
     said = float(np.average(right[decided], weights=weight[decided])) if decided.any() else float("nan")
     area = float(np.diff(rates, prepend=0.0) @ accuracies)
     return PairScores(len(known), float(np.average(right, weights=weight)), share, said, area, rates, accuracies)
+
+
+def _check_decisions(table: pd.DataFrame) -> None:
+    """Refuse tables whose scores would mean nothing."""
+    absent = [name for name in ("nats", "open", "right", "weight") if name not in table]
+    if absent:
+        raise ParameterError("table", "have the columns nats, open, right and weight", f"none called '{absent[0]}'")
+    nats, right, weight = (table[name].to_numpy(dtype=np.float64) for name in ("nats", "right", "weight"))
+    for name, values, good, rule in (
+        ("nats", nats, np.isfinite(nats), "hold finite numbers"),
+        ("right", right, np.isnan(right) | ((right >= 0) & (right <= 1)), "lie in [0, 1], or be empty"),
+        ("weight", weight, np.isfinite(weight) & (weight >= 0), "be finite and not negative"),
+    ):
+        if not good.all():
+            raise ParameterError(f"table['{name}']", rule, values[~good][0])
 
 
 def accuracy_by_rate(nats: Array, right: Array, weight: Array) -> tuple[Array, Array]:
