@@ -139,9 +139,16 @@ EXAMPLE = """\
 from heterodag import HOST, simulate
 from heterodag.pairs import direction
 
-table = simulate(1000, 2, mechanism="curved", noise="uniform", random_state=1).to_frame()
-print(HOST().fit(table).edges()[["cause", "effect", "direction_nats", "open"]])
-print(direction(table["x0"], table["x1"]))
+table = simulate(1000, 2, graph="chain", mechanism="curved", noise="uniform", random_state=1).to_frame()
+print(HOST().fit(table).edges()[["cause", "effect", "open"]])
+print(direction(table["x0"], table["x1"]).direction)
+```
+
+<!-- output -->
+```text
+  cause effect   open
+0    x0     x1  False
+->
 ```"""
 HOW = """{pairs} pairs of each kind, {rows} rows, seeds from {seed}; choices were made on seeds below 1000. The kinds
 resemble those of public collections; the generator is our own, and no public pair was used. Written by `python

@@ -29,7 +29,6 @@ import numpy as np
 
 import pairs_methods
 from heterodag import check_table
-from heterodag.ordering.directions import OPEN_BELOW
 from heterodag.pairs import direction
 from heterodag.pairs.decision import FORWARDS
 from heterodag.pairs.scoring import accuracy_by_rate
@@ -66,20 +65,20 @@ def groups(tables):
 
 
 def host(X):
-    """Return the nats of HOST: positive if the first column is the cause."""
+    """Return by how much HOST prefers a direction, as the columns are linked: positive if the first is the cause."""
     found = direction(X[:, 0], X[:, 1])
-    return found.nats if found.direction == FORWARDS else -found.nats
+    return found.nats_if_linked if found.direction == FORWARDS else -found.nats_if_linked
 
 
 def cell(pair, method, group, X):
     """Return a row; the columns of every other pair are swapped. That of HOST says if checks find a serious problem."""
-    score, told = pairs_methods.asked(
+    _, told = pairs_methods.asked(
         host if method == HOST else pairs_methods.METHODS[method], X, int(pair.removeprefix("pair")) % 2
     )
     row = {"pair": pair, "method": method, "group": group, "rows": len(X)} | told
     if method == HOST:
-        serious = any(finding.severity == "red" for finding in check_table(X))
-        row |= {"nats": f"{abs(score):.2f}", "open": int(abs(score) < OPEN_BELOW), "serious": int(serious)}
+        found, serious = direction(*X.T), any(finding.severity == "red" for finding in check_table(X))
+        row |= {"nats": f"{found.nats:.2f}", "open": int(found.open), "serious": int(serious)}
     return [row]
 
 

@@ -33,6 +33,7 @@ RUNNABLE = [
     "docs/experiments.md",
     "docs/check-graph.md",
     "docs/other-methods.md",
+    "docs/pairs.md",
     *(f"docs/how-to/{page.name}" for page in sorted((ROOT / "docs" / "how-to").glob("*.md"))),
 ]
 #: The pages that people read first must show some output.

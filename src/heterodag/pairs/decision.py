@@ -47,13 +47,16 @@ class PairResult:
     link_nats : float
         Evidence that the columns are linked at all: by how many nats that direction explains them better than unrelated
         columns, the price of an edge paid.
+    nats_if_linked : float
+        Evidence for the direction if it is certain that the columns are linked, as in collections of cause-effect pairs:
+        by how many nats it explains the columns better than the other one.
     rows : int
         Number of rows.
 
     Examples
     --------
     >>> from heterodag.pairs import PairResult
-    >>> print(PairResult(direction="<-", nats=3.2, open=True, link_nats=40.0, rows=500))
+    >>> print(PairResult(direction="<-", nats=3.2, open=True, link_nats=40.0, nats_if_linked=3.2, rows=500))
     x <- y, open (3.2 nats)
     """
 
@@ -61,6 +64,7 @@ class PairResult:
     nats: float
     open: bool
     link_nats: float
+    nats_if_linked: float
     rows: int
 
     def __str__(self) -> str:
@@ -118,8 +122,9 @@ def direction(x: Any, y: Any, *, missing: str = "refuse") -> PairResult:
         alone = sum(scores.losses([(0, ()), (1, ())], Effort.FINAL))
     best, other = sorted(losses, key=losses.__getitem__)
     unlinked = alone - parent_penalty(scores.n_rows, scores.d)
-    nats = max(min(losses[other], unlinked) - losses[best], 0.0)
-    return PairResult(best, nats, nats < OPEN_BELOW, unlinked - losses[best], len(array))
+    link, turned = unlinked - losses[best], losses[other] - losses[best]
+    nats = max(min(turned, link), 0.0)
+    return PairResult(best, nats, nats < OPEN_BELOW, link, turned, len(array))
 
 
 def _losses(scores: LocalScores) -> dict[str, float]:

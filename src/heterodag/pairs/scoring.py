@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns of the table of decisions.
-COLUMNS = ("pair", "direction", "nats", "open", "link_nats", "rows", "truth", "right", "weight")
+COLUMNS = ("pair", "direction", "nats", "open", "link_nats", "nats_if_linked", "rows", "truth", "right", "weight")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,8 @@ def decide_pairs(
     Returns
     -------
     pandas.DataFrame
-        One row per pair: pair, direction, nats, open, link_nats, rows, truth, right (1 or 0; 0.5 if nothing speaks for
-        either direction; empty if the truth is not known) and weight.
+        One row per pair: pair; direction, nats, open, link_nats, nats_if_linked and rows as in `PairResult`; truth; right
+        (1 or 0; 0.5 if both directions are equally good; empty if the truth is not known) and weight.
 
     Examples
     --------
@@ -150,11 +150,13 @@ def _decide(pair: Pair, missing: str) -> tuple[dict[str, Any], list[str]]:
             found = direction(pair.x, pair.y, missing=missing)
         except DataError as error:
             raise DataError(f"{pair.name}: {error}") from None
-    right = np.nan if pair.truth is None else 0.5 if found.nats == 0.0 else float(found.direction == pair.truth)
-    told = {"direction": found.direction, "nats": found.nats, "open": found.open, "link_nats": found.link_nats}
+    right = (
+        np.nan if pair.truth is None else 0.5 if found.nats_if_linked == 0.0 else float(found.direction == pair.truth)
+    )
+    told = {name: getattr(found, name) for name in COLUMNS[1:7]}
     known = {"truth": pair.truth, "right": right, "weight": pair.weight}
     said = [str(warning.message) for warning in caught if issubclass(warning.category, DataWarning)]
-    return {"pair": pair.name, **told, "rows": found.rows, **known}, said
+    return {"pair": pair.name, **told, **known}, said
 
 
 def score_pairs(table: pd.DataFrame) -> PairScores:
