@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 import figures
 from heterodag.experiments.methods import METHODS as METHODS_OF_PAPER
 from heterodag.experiments.store import RowStore
-from pages import details, made_with, prose, rows_in
+from pages import details, made_with, prose, rows_in, take_no_arguments
 from rows import RESULTS, read
 from worlds import LIMIT, LIMITS, SETTINGS, WORLDS
 from worlds_page import complete, finished, methods_of, per_edge, pick, tables_of, whole_rounds
@@ -158,6 +158,7 @@ def page(rows):
 
 
 def main():
+    take_no_arguments(__doc__)
     rows = read(STORE)
     PAGE.write_text(page(rows), encoding="utf-8")
     draw(all_points(rows))

@@ -5,7 +5,7 @@ Reads benchmarks/results/made_by.csv, to which runs of benchmarks add their comm
 
 import re
 
-from pages import DOCS, prose
+from pages import DOCS, prose, take_no_arguments
 from rows import AGAIN, MADE_BY, RESULTS, read
 
 PAGE = DOCS / "results" / "made-by.md"
@@ -63,4 +63,5 @@ def page():
 
 
 if __name__ == "__main__":
+    take_no_arguments(__doc__)
     PAGE.write_text(page(), encoding="utf-8")

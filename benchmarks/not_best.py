@@ -22,7 +22,7 @@ import sachs
 import standard_graphs
 import worlds
 from heterodag.experiments.store import RowStore
-from pages import made_with, prose, rows_in
+from pages import made_with, prose, rows_in, take_no_arguments
 from rows import RESULTS, read
 from worlds_page import complete, pick, tables_of, whole_rounds
 
@@ -351,6 +351,7 @@ def page():
 
 
 def main():
+    take_no_arguments(__doc__)
     PAGE.write_text(page(), encoding="utf-8")
     print("wrote docs/not-best.md")
 

@@ -5,11 +5,11 @@ A block after `<!-- output -->` shows what the Python blocks since the last such
 not run. tests/test_docs.py compares the same pages with what is printed then.
 """
 
+import argparse
 import contextlib
 import io
 import os
 import re
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -66,4 +66,10 @@ def main(pages: list[Path]) -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", "Agg")
-    main([Path(name).resolve() for name in sys.argv[1:]])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", type=Path, nargs="+", metavar="PAGE.md")
+    given = [page.resolve() for page in parser.parse_args().pages]
+    absent = [page.name for page in given if not page.is_file()]
+    if absent:
+        parser.error(f"there is no page {absent[0]}")
+    main(given)

@@ -1,5 +1,6 @@
 """What the result pages share: links to the glossary, which version made the rows, collapsed parts."""
 
+import argparse
 import re
 import textwrap
 from collections.abc import Iterable
@@ -26,6 +27,13 @@ FORMER = (
     '"HOST" here is the *former default*, `HOST(parametrization="linear", form="natural", noise="gaussian")`. [Twelve kinds '
     "of data](worlds.md) shows what `HOST()` does now."
 )
+
+
+def take_no_arguments(description: str | None) -> None:
+    """Answer --help, and refuse arguments, in programs that have none."""
+    argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
 
 
 def made_with(*names: str, what: str = "`HOST()` is the current default.") -> str:

@@ -147,8 +147,8 @@ print(direction(table["x0"], table["x1"]).direction)
 <!-- output -->
 ```text
   cause effect   open
-0    x0     x1  False
-->
+0    x1     x0  False
+<-
 ```"""
 HOW = """{pairs} pairs of each kind, {rows} rows, seeds from {seed}; choices were made on seeds below 1000. The kinds
 resemble those of public collections; the generator is our own, and no public pair was used. Written by `python

@@ -4,7 +4,7 @@ Writes trial.svg and sachs.svg, the graphs that `heterodag demo` learns, and mov
 with the fitted mean and band. Text stays text and ids are fixed, so the files are small and change only when the results do.
 """
 
-import sys
+import argparse
 import warnings
 from pathlib import Path
 
@@ -62,4 +62,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=IMAGES)
+    main(parser.parse_args().folder)

@@ -16,6 +16,7 @@ from pathlib import Path
 from heterodag import HOST, load_sachs
 from heterodag.report import render_report
 from heterodag.report.html import Comparison
+from pages import take_no_arguments
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -76,6 +77,7 @@ def take(driver, address: str, width: int, height: int, scheme: str, action: str
 
 
 def main() -> None:
+    take_no_arguments(__doc__)
     driver = open_browser()
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pages import take_no_arguments
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "worked-examples.md"
 SHOWN = re.compile(r"(<!-- output of examples/(\w+)\.py -->\n```text\n)(.*?)(```)", re.DOTALL)
@@ -22,6 +24,7 @@ def printed(name):
 
 
 def main():
+    take_no_arguments(__doc__)
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(SHOWN.sub(lambda found: found[1] + printed(found[2]) + found[4], text), encoding="utf-8")
     print(f"wrote {PAGE.name}")

@@ -52,6 +52,15 @@ def test_unrelated_columns_have_no_direction(noise):
     assert sum(str(answer).endswith("no sign of a link") for answer in found) >= 9
 
 
+def test_evidence_if_a_link_is_certain_leaves_out_that_there_may_be_none():
+    rng = np.random.default_rng(0)
+    unrelated = direction(rng.standard_normal(300), rng.exponential(size=300))
+    assert unrelated.nats == 0.0 < unrelated.nats_if_linked
+    for make in (curved, normal_line, skewed_line, coarse):
+        answer = direction(*make(1))
+        assert answer.nats == pytest.approx(max(min(answer.nats_if_linked, answer.link_nats), 0.0))
+
+
 @pytest.mark.parametrize("make", [curved, normal_line, skewed_line])
 def test_swapping_scaling_and_shifting_change_nothing_else(make):
     x, y = make(1)

@@ -1,5 +1,8 @@
 """Calls on any backend of joblib: also on those that cannot yield results one by one, as Ray's."""
 
+import subprocess
+import sys
+
 import joblib
 import numpy as np
 import pytest
@@ -51,3 +54,14 @@ def test_ray_runs_fits_and_resamples():
         ray.shutdown()
     np.testing.assert_array_equal(together[0].nats_, alone[0].nats_)
     np.testing.assert_array_equal(together[1].adjacencies, alone[1].adjacencies)
+
+
+def test_ctrl_c_is_not_sent_to_workers():
+    """A terminal sends SIGINT to all processes; each worker would print a traceback. In a process without workers yet."""
+    program = (
+        "import signal; from joblib import delayed; from heterodag.runtime.parallel import as_finished\n"
+        "ask = delayed(signal.pthread_sigmask)\n"
+        "print(set.union(*as_finished([ask(signal.SIG_BLOCK, [])] * 4, 2)), signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "{<Signals.SIGINT: 2>} set()\n"

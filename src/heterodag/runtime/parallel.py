@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
+from multiprocessing import resource_tracker
 from typing import Any
 
-from joblib import Parallel, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from heterodag.runtime.cluster import check_installed, find_client
 
 #: A backend that can only return lists gets this many calls per worker at a time.
 _AT_ONCE = 4
+
+
+def start_workers(n_jobs: int | None, **hints: Any) -> None:
+    """Start the processes of joblib's default backend so that Ctrl-C, which a terminal sends to all, stops this one only.
+
+    Otherwise every worker prints a traceback. Processes inherit which signals are blocked; here SIGINT is blocked while
+    they start, and arrives afterwards. They end with this process.
+    """
+    backend = type(get_active_backend(**hints)[0]).__name__
+    if backend != "LokyBackend" or effective_n_jobs(n_jobs) == 1 or not hasattr(signal, "pthread_sigmask"):
+        return
+    resource_tracker.ensure_running()  # a start of it later on would unblock SIGINT (CPython up to 3.13)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        Parallel(n_jobs=n_jobs, **hints)([delayed(int)()])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def as_finished(calls: Sequence[Any], n_jobs: int | None, *, ordered: bool = True, **hints: Any) -> Iterator[Any]:
@@ -33,6 +52,7 @@ def as_finished(calls: Sequence[Any], n_jobs: int | None, *, ordered: bool = Tru
     client = find_client(1)  # of joblib's backend, not merely one in scope
     if client is not None:
         check_installed(client)
+    start_workers(n_jobs, **hints)
     if get_active_backend(**hints)[0].supports_return_generator:
         kind = "generator" if ordered else "generator_unordered"
         yield from Parallel(n_jobs=n_jobs, return_as=kind, **hints)(calls)

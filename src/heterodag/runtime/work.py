@@ -11,6 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from heterodag.errors import TimeLimitError
 from heterodag.runtime.cluster import Cluster, find_client
+from heterodag.runtime.parallel import start_workers
 from heterodag.runtime.threads import on_one_thread
 
 _Result = TypeVar("_Result")
@@ -96,6 +97,7 @@ class Work:
             return found
         if self._cluster is None and self._pool is None:
             # Kept until the end: it hands the table to its processes only once.
+            start_workers(self.workers)
             self._pool = Parallel(n_jobs=self.workers)
             self._pool.__enter__()
         shared: list[_Result] = []

@@ -31,7 +31,10 @@ def _check_degree(d: int, graph: str, degree: int) -> int:
     whole = check_integer("degree", degree, low=low)
     if whole > high and high >= low:
         raise ParameterError(
-            "degree", f"be at most {high} for {graph} graphs with d = {d}", degree, "Lower it or raise `d`."
+            "degree",
+            f"be at most {high} for {graph} graphs with d = {d}",
+            degree,
+            "Lower it, raise `d`, or take another kind of graph, such as 'chain'.",
         )
     if whole > high:
         least = next(size for size in range(d, d + 10) if np.greater_equal(*_KINDS[graph][1](size)[::-1]))
