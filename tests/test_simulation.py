@@ -234,7 +234,7 @@ def test_the_global_state_is_left_alone():
         ({"version": "new"}, "`version` must be one of 'text', 'code'"),
         (
             {"degree": 5},
-            r"`degree` must be at most 4 for ER graphs with d = 10; got 5. Lower it or raise `d`",
+            r"`degree` must be at most 4 for ER graphs with d = 10; got 5. Lower it, raise `d`, or take another kind",
         ),
         ({"degree": -1}, "`degree` must be a whole number of at least 0"),
         ({"degree": 1.5}, "`degree` must be a whole number"),

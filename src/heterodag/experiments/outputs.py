@@ -57,13 +57,29 @@ def write_outputs(
     """
     summary = summary_of(experiment, rows)
     numbers = as_csv(summary)
-    page = f"# {experiment.title}\n\n{experiment.setting}.\n\n{tables_of(experiment, summary)}{made_by(rows)}"
+    page = f"# {experiment.title}\n\n{data_of(experiment, rows)}\n\n{tables_of(experiment, summary)}{made_by(rows)}"
     written = write_all({f"{experiment.name}.csv": numbers, f"{experiment.name}.md": page}, folder)
     figure = draw(summary, experiment)
     if figure is not None:
         drawn = {f"{experiment.name}.{kind}": picture(figure, kind, source_note(numbers)) for kind in ("svg", "png")}
         written += write_all(drawn, folder if pictures is None else pictures)
     return written
+
+
+def data_of(experiment: Experiment, rows: Sequence[Row]) -> str:
+    """Return on which data the experiment is, and on which fewer ones its rows are if some are not there."""
+    wanted = {(cell.data.n, cell.data.d, cell.data.repeat) for cell in experiment.cells("full")}
+    if not rows or wanted <= {(row["n"], row["d"], row["repeat"]) for row in rows}:
+        return f"{experiment.setting}."
+    n, d, sets = (sorted({row[key] for row in rows}) for key in ("n", "d", "repeat"))
+    return (
+        f"At full scale: {experiment.setting}.\n\nThese numbers are of a smaller run: n = {_listed(n)}; d = {_listed(d)}; "
+        f"data sets of each kind: {len(sets)}."
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(f"{number:,}" for number in numbers)
 
 
 def made_by(rows: Sequence[Row]) -> str:
