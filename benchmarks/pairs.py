@@ -190,9 +190,12 @@ def ablated_cell(variant, kind):
 
 def main():
     parser = argparse.ArgumentParser(description="Directions of pairs.")
-    parser.add_argument("commands", nargs="*", choices=["run", "sizes", "ablate", []])
+    parser.add_argument("commands", nargs="*", metavar="{run,sizes,ablate}")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    unknown = set(options.commands) - {"run", "sizes", "ablate"}
+    if unknown:
+        parser.error(f"there is no part {min(unknown)}: run, sizes and ablate are there")
     if "run" in options.commands:
         done = {(r["kind"], int(r["seed"])) for r in read(STORE)}
         cells = [

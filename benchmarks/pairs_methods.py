@@ -1,4 +1,4 @@
-"""Other methods on the pairs of `pairs.py`: `python benchmarks/pairs_methods.py [--methods NAME ...]`.
+"""Other methods on the pairs of `pairs.py`: `python benchmarks/pairs_methods.py --methods NAME ...`.
 
 Every method says which of two columns, scaled to variance 1, is the cause. Rows go to benchmarks/results/pairs_methods.csv,
 and what is there is not run again; docs/pairs.md is made from them by `pairs.py`. Packages that ask for other versions get

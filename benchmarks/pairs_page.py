@@ -205,7 +205,7 @@ Share of right directions on the same pairs, both columns scaled to variance 1; 
 as half. The best of each line is bold. HOST.paper is the paper's order; CAM and DirectLiNGAM assume additive noise, CAM
 with curves, DirectLiNGAM with straight lines. IGCI, RECI and CDS come from the Causal Discovery Toolbox (cdt), with its
 defaults. Methods that compare variances alone (EqVar, VarSort) have nothing to go by in two scaled columns. Rows:
-{file}, made by `python benchmarks/pairs_methods.py`, whose first lines say what each package needs."""
+{file}, made by `python benchmarks/pairs_methods.py --methods NAME ...`, whose first lines say what each needs."""
 
 
 SIZED_TEXT = """## Fewer and more rows

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from heterodag.errors import DataError, DataWarning, ParameterError
-from heterodag.pairs import Pair, decide_pairs, score_pairs
+from heterodag.pairs import Pair, PairFolder, decide_pairs, score_pairs
 
 
 def decisions(nats, right, weight=None):
@@ -113,3 +113,13 @@ def test_decisions_that_mean_nothing_are_refused(column, value, message):
         score_pairs(table)
     with pytest.raises(ParameterError, match=f"none called '{column}'"):
         score_pairs(table.drop(columns=column))
+
+
+def test_pairs_of_a_folder_and_wrong_truths_and_rates():
+    pairs = pairs_to_decide()[:1]
+    assert len(decide_pairs(PairFolder(pairs), progress=lambda share: None)) == 1
+    with pytest.raises(ParameterError, match="`truth` must be '->', '<-' or None; got 'x->y'"):
+        Pair("a", np.zeros(3), np.zeros(3), "x->y")
+    for rate in (0.0, 2.0, np.nan):
+        with pytest.raises(ParameterError, match=r"`rate` must lie in \(0, 1\]"):
+            score_pairs(decisions([30.0], [1.0])).at(rate)

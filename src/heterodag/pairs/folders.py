@@ -7,13 +7,14 @@ number, first and last column of the cause, first and last column of the effect,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from heterodag.core.gaussian import Array
-from heterodag.errors import DataError
+from heterodag.errors import DataError, ParameterError
 from heterodag.pairs.decision import BACKWARDS, FORWARDS
 
 META = "pairmeta.txt"
@@ -50,6 +51,11 @@ class Pair:
     truth: str | None = None
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Refuse a truth that no answer can agree with."""
+        if self.truth not in (None, FORWARDS, BACKWARDS):
+            raise ParameterError("truth", f"be '{FORWARDS}', '{BACKWARDS}' or None", self.truth)
+
 
 @dataclass(frozen=True, eq=False)
 class PairFolder:
@@ -71,6 +77,10 @@ class PairFolder:
 
     pairs: list[Pair]
     skipped: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Go through the pairs."""
+        return iter(self.pairs)
 
 
 @dataclass(frozen=True)

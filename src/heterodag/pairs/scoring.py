@@ -8,7 +8,7 @@ weight.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,12 +89,14 @@ class PairScores:
         float
             Accuracy at the first point of the curve that decides at least this share.
         """
+        if not 0.0 < rate <= 1.0:
+            raise ParameterError("rate", "lie in (0, 1]", rate)
         place = int(np.searchsorted(self.rates, rate - 1e-12))
         return float(self.accuracies[min(place, len(self.rates) - 1)])
 
 
 def decide_pairs(
-    pairs: Sequence[Pair],
+    pairs: Iterable[Pair],
     *,
     missing: str = "refuse",
     n_jobs: int | None = None,
@@ -104,7 +106,7 @@ def decide_pairs(
 
     Parameters
     ----------
-    pairs : sequence of Pair
+    pairs : iterable of Pair
         As from `read_pairs`.
     missing : {"refuse", "drop"}, default="refuse"
         What to do with rows that have missing values; see `direction`.
@@ -132,13 +134,13 @@ def decide_pairs(
     """
     import pandas as pd
 
-    rows = []
-    for row, said in as_finished([delayed(_decide)(pair, missing) for pair in pairs], check_workers(n_jobs)):
+    rows, calls = [], [delayed(_decide)(pair, missing) for pair in pairs]
+    for row, said in as_finished(calls, check_workers(n_jobs)):
         rows.append(row)
         for sentence in said:
             warn(f"{row['pair']}: {sentence}", DataWarning)
         if progress is not None:
-            progress(len(rows) / len(pairs))
+            progress(len(rows) / len(calls))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
