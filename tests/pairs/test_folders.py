@@ -79,7 +79,7 @@ def test_no_folder_and_no_text(tmp_path):
     with pytest.raises(DataError, match="There is no folder"):
         read_pairs(tmp_path / "nowhere")
     (tmp_path / "pair0001.txt").write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(DataError, match=r"pair0001.txt is no text in UTF-8"):
+    with pytest.raises(DataError, match=r"pair0001.txt cannot be read as text: save it as plain text in UTF-8"):
         read_pairs(tmp_path)
     with pytest.raises(DataError, match="is a file; give the folder"):
         read_pairs(tmp_path / "pair0001.txt")

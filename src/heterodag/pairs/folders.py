@@ -204,7 +204,7 @@ def _numbers(path: Path) -> list[tuple[int, list[float]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{path.name} is no text in UTF-8: save it as plain text in UTF-8.") from None
+        raise DataError(f"{path.name} cannot be read as text: save it as plain text in UTF-8.") from None
     except OSError as error:
         raise DataError(f"{path.name} cannot be read ({error.strerror}).") from None
     out = []
