@@ -78,7 +78,7 @@ SETTINGS = {
     "d50": (1000, 50, 1),
 }  # fmt: skip
 #: Seconds of processor time that a fit may take; more for large tables.
-LIMIT, LIMITS = 120, {"d30n5000": 600, "d50": 600}
+LIMIT, LIMITS = 120, {"d30": 600, "d30n5000": 600, "d50": 600}
 
 
 def host(**choices):

@@ -349,6 +349,9 @@ def test_evaluate_takes_nodes_of_edge_lists_from_the_other_file():
         for pair in ((one, "truth.csv"), ("truth.csv", one)):
             done = run("evaluate", *pair, "--json")
             assert json.loads(done.stdout)["shd"] == shd
+    for pair in (("edges.csv", "empty.csv"), ("empty.csv", "edges.csv")):
+        assert json.loads(run("evaluate", *pair, "--json").stdout)["shd"] == 1
+    assert "names no variables" in run("evaluate", "empty.csv", "empty.csv").stderr
     both = run("evaluate", "edges.csv", "edges.csv")
     assert both.exit_code == 0
     assert "structural Hamming distance   0" in both.stdout

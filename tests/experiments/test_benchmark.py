@@ -58,13 +58,20 @@ def test_a_truth_with_names_is_matched_by_names():
     table = simulate(60, 3, random_state=1)
     names = list(table.to_frame().columns)
     truth = pd.DataFrame(table.adjacency, names, names)
-    truths = (truth, truth.iloc[::-1, ::-1], table.adjacency)
+    truths = (truth, truth.iloc[::-1, ::-1], table.adjacency, pd.DataFrame(table.adjacency))
     found = [benchmark({"mine": Reversed()}, {"t": (table.to_frame(), own)}, n_jobs=1).rows for own in truths]
     assert len({row["own_shd"].item() for row in found}) == 1
     with pytest.raises(DataError, match="Data set 't': The true graph names the variables 'zx0'"):
         benchmark(
             {"mine": Reversed()}, {"t": (table.to_frame(), truth.add_prefix("z").T.add_prefix("z").T)}, n_jobs=1
         )
+
+
+def test_a_truth_names_all_columns():
+    table = simulate(60, 3, random_state=1)
+    truth = pd.DataFrame(table.adjacency, names := list(table.to_frame().columns), names)
+    with pytest.raises(DataError, match="does not name the column 'x2' of the table: it must name all of them"):
+        benchmark({"mine": Reversed()}, {"t": (table.to_frame(), truth.iloc[:2, :2])}, n_jobs=1)
 
 
 def digest_of(estimator):
@@ -133,9 +140,9 @@ X = np.random.default_rng(0).standard_normal((50, 3))
         (["VarSort"], [{"n": 50, "d": 3, "rows": 2}], {}, ParameterError, "with n, d"),
         (["VarSort"], [{"n": 50, "d": 3, "degree": 4}], {}, ParameterError, "degree"),
         (["VarSort"], {"t": X}, {}, ParameterError, "(X, truth)"),
-        (["VarSort"], {"t": (X, np.eye(4, k=1))}, {}, ParameterError, "`truth` must have shape (3, 3)"),
+        (["VarSort"], {"t": (X, np.eye(4, k=1))}, {}, DataError, "Data set 't': `truth` must have shape (3, 3)"),
         (["VarSort"], {"t": (X, 1 - np.eye(3))}, {}, DataError, "Data set 't': The true graph has a cycle"),
-        (["VarSort"], {"t": (X, pd.DataFrame(np.eye(3), list("abc"), list("abc")))}, {}, ParameterError, "diagonal"),
+        (["VarSort"], {"t": (X, pd.DataFrame(np.eye(3), list("abc"), list("abc")))}, {}, DataError, "diagonal"),
         (["VarSort"], [{"n": 50, "d": 3}], {"tests": ["magic"]}, ParameterError, "tests"),
         (["VarSort"], [{"n": 50, "d": 3}], {"repeats": 0}, ParameterError, "repeats"),
     ],

@@ -127,7 +127,7 @@ def test_every_experiment_can_be_written_also_from_no_rows(tmp_path, name):
     assert all(file.stat().st_size > 100 for file in files)
     page = (tmp_path / f"{name}.md").read_text()
     assert page.endswith(f"\n\nRows made by heterodag {__version__}.\n")
-    assert f"\n\nAt full scale: {experiment.setting}.\n\nThese numbers are of a smaller run: n = " in page
+    assert f"\n\nAt full scale: {experiment.setting}.\n\nThese numbers are of a smaller run: " in page
     write_outputs(experiment, invented(name, "full"), tmp_path / "full")
     assert f"\n\n{experiment.setting}.\n\n" in (tmp_path / "full" / f"{name}.md").read_text()
     empty = write_outputs(experiment, [], tmp_path / "empty")

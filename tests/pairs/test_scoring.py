@@ -1,5 +1,6 @@
 """Accuracy by decision rate: by hand, with weights and ties, and whatever the order of the rows."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,14 +83,15 @@ def test_an_error_names_the_pair():
         decide_pairs([Pair("bad", np.arange(20.0), np.ones(20))])
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_warnings_name_the_pair_whatever_the_workers(n_jobs):
-    pairs = pairs_to_decide()
+@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("loky", 2), ("threading", 3)])
+def test_warnings_name_the_pair_whatever_the_workers(backend, n_jobs):
+    pairs = pairs_to_decide() * 4
     for pair in pairs[:2]:
         pair.x[0] = np.nan
-    with pytest.warns(DataWarning) as caught:
-        decide_pairs(pairs, missing="drop", n_jobs=n_jobs)
-    assert [str(w.message).split(" of ")[0] for w in caught if w.category is DataWarning] == ["a: 1", "b: 1"]
+    with pytest.warns(DataWarning) as caught, joblib.parallel_config(backend=backend):
+        table = decide_pairs(pairs, missing="drop", n_jobs=n_jobs)
+    assert [str(w.message).split(" of ")[0] for w in caught if w.category is DataWarning] == ["a: 1", "b: 1"] * 4
+    assert table["rows"].tolist() == [199, 199, 200] * 4
 
 
 def test_very_large_weights_are_shares_too():
@@ -104,10 +106,13 @@ def test_very_large_weights_are_shares_too():
         ("right", 7.0, r"table\['right'\]` must lie in \[0, 1\]"),
         ("weight", -1.0, r"table\['weight'\]` must be finite and not negative"),
         ("weight", np.inf, r"table\['weight'\]` must be finite and not negative"),
+        ("open", np.nan, r"table\['open'\]` must hold True or False"),
+        ("open", "False", r"table\['open'\]` must hold numbers"),
+        ("nats", "many", r"table\['nats'\]` must hold numbers"),
     ],
 )
 def test_decisions_that_mean_nothing_are_refused(column, value, message):
-    table = decisions([30.0, 20.0], [1.0, 0.0], [1.0, 1.0])
+    table = decisions([30.0, 20.0], [1.0, 0.0], [1.0, 1.0]).astype({column: object})
     table.loc[0, column] = value
     with pytest.raises(ParameterError, match=message):
         score_pairs(table)

@@ -59,9 +59,14 @@ def test_ray_runs_fits_and_resamples():
 def test_ctrl_c_is_not_sent_to_workers():
     """A terminal sends SIGINT to all processes; each worker would print a traceback. In a process without workers yet."""
     program = (
-        "import signal; from joblib import delayed; from heterodag.runtime.parallel import as_finished\n"
-        "ask = delayed(signal.pthread_sigmask)\n"
-        "print(set.union(*as_finished([ask(signal.SIG_BLOCK, [])] * 4, 2)), signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+        "import os, signal, time\n"
+        "from joblib import delayed\n"
+        "from heterodag.runtime.parallel import as_finished\n"
+        "def ask():\n"
+        "    time.sleep(0.3)\n"
+        "    return os.getpid(), signal.pthread_sigmask(signal.SIG_BLOCK, [])\n"
+        "workers, masks = zip(*as_finished([delayed(ask)()] * 6, 2))\n"
+        "print(len(set(workers)), set.intersection(*masks), ask()[1])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "{<Signals.SIGINT: 2>} set()\n"
+    assert done.stdout == "2 {<Signals.SIGINT: 2>} set()\n"

@@ -88,6 +88,14 @@ def convert(screen: Screen, graph: Path, out: Path, *, force: bool) -> None:
     screen.say(f"Wrote {out} ({len(names)} variables, {int((result.adjacency != 0).sum())} edges).")
 
 
+def _names_in(edges: Path) -> list[str]:
+    """Return the variables of an edge list; none if it has no edges."""
+    from heterodag.io.graphfiles import read_graph
+
+    lines = [line for line in edges.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    return list(read_graph(edges).adjacency.columns) if len(lines) > 1 else []
+
+
 def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     """Read both graphs; an edge list takes its variables from the other file."""
     from heterodag.io.graphfiles import is_edge_list, read_graph
@@ -96,10 +104,10 @@ def _same_nodes(graph: Path, truth: Path) -> tuple[Any, Any]:
     if lists == (True, False):
         second = read_graph(truth)
         return read_graph(graph, list(second.adjacency.columns)), second
-    first = read_graph(graph)
     if all(lists):
-        names = sorted({*first.adjacency.columns, *read_graph(truth).adjacency.columns})
+        names = sorted({*_names_in(graph), *_names_in(truth)}) or None
         return read_graph(graph, names), read_graph(truth, names)
+    first = read_graph(graph)
     second = read_graph(truth, list(first.adjacency.columns))
     only = sorted({*first.adjacency.columns} ^ {*second.adjacency.columns})
     if only:

@@ -245,12 +245,18 @@ def _own_tables(name: str, value: Any) -> list[tuple[DataSet, Any]]:
             raise ParameterError("data", rule, name)
         try:
             array, names = check_data(pair[0])
-            truth, _ = match_graph(pair[1], pair[0], "refuse", "truth")
-        except DataError as error:
+            truth, _ = match_graph(_without_numbers_for_names(pair[1]), pair[0], "refuse", "truth")
+        except (DataError, ParameterError) as error:
             raise DataError(f"Data set '{name}': {error}") from None
         digest = short_digest(table_digest(array, names) + describe(truth))
         found.append((DataSet("table", len(array), len(truth), repeat, name, digest=digest), (pair[0], truth)))
     return found
+
+
+def _without_numbers_for_names(truth: Any) -> Any:
+    """Return a data frame that pandas numbered as a plain matrix; other graphs as they are."""
+    numbered = hasattr(truth, "columns") and list(truth.columns) == list(truth.index) == list(range(len(truth)))
+    return truth.to_numpy() if numbered else truth
 
 
 def _simulated(settings: Any, repeats: int) -> list[DataSet]:

@@ -68,14 +68,19 @@ def write_outputs(
 
 def data_of(experiment: Experiment, rows: Sequence[Row]) -> str:
     """Return on which data the experiment is, and on which fewer ones its rows are if some are not there."""
-    wanted = {(cell.data.n, cell.data.d, cell.data.repeat) for cell in experiment.cells("full")}
-    if not rows or wanted <= {(row["n"], row["d"], row["repeat"]) for row in rows}:
+    wanted = {_data_set(cell.settings()) for cell in experiment.cells("full")}
+    found = {_data_set(row) for row in rows}
+    if not rows or wanted <= found:
         return f"{experiment.setting}."
-    n, d, sets = (sorted({row[key] for row in rows}) for key in ("n", "d", "repeat"))
+    n, d = (sorted({row[key] for row in rows}) for key in ("n", "d"))
     return (
-        f"At full scale: {experiment.setting}.\n\nThese numbers are of a smaller run: n = {_listed(n)}; d = {_listed(d)}; "
-        f"data sets of each kind: {len(sets)}."
+        f"At full scale: {experiment.setting}.\n\nThese numbers are of a smaller run: {len(found)} data sets instead of "
+        f"{len(wanted)}, with {_listed(n)} rows and {_listed(d)} columns."
     )
+
+
+def _data_set(row: Row) -> tuple[Any, ...]:
+    return tuple(row[key] for key in ("source", "mechanism", "graph", "n", "d", "repeat"))
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -32,10 +32,13 @@ def match_graph(graph: Any, X: Any, others: str, argument: str = "graph") -> tup
     _refuse_unknown(own, labels, names is not None, what)
     absent = [label for label in labels if label not in own]
     if absent and complete and others == "refuse":
-        raise DataError(
-            f"{what} does not name {_listed(absent, 'column')} of the table: leave out such columns (others='drop', or "
-            "--others drop), or take them for variables without edges (others='keep', or --others keep)."
+        remedy = (
+            "leave out such columns (others='drop', or --others drop), or take them for variables without edges "
+            "(others='keep', or --others keep)."
         )
+        if argument == "truth":
+            remedy = "it must name all of them, those without edges too."
+        raise DataError(f"{what} does not name {_listed(absent, 'column')} of the table: {remedy}")
     if absent and others == "drop":
         labels = [label for label in labels if label in own]
         X = nw.from_native(X, eager_only=True).select(labels).to_native()

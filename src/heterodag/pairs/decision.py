@@ -148,7 +148,7 @@ def _two_columns(x: Any, y: Any, missing: str) -> Array:
 def _column(name: str, given: Any) -> npt.NDArray[Any]:
     """Return one column as an array; masked values are missing values."""
     try:
-        masked = isinstance(given, np.ma.MaskedArray)
+        masked = isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "fiub"
         column = np.ma.filled(given.astype(float), np.nan) if masked else np.asarray(given)
     except ValueError:
         raise DataError(f"`{name}` must be one column of numbers; its rows are no numbers.") from None

@@ -7,7 +7,6 @@ weight.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -145,20 +144,30 @@ def decide_pairs(
 
 
 def _decide(pair: Pair, missing: str) -> tuple[dict[str, Any], list[str]]:
-    """Return one row of the table of decisions, and what was warned of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        try:
-            found = direction(pair.x, pair.y, missing=missing)
-        except DataError as error:
-            raise DataError(f"{pair.name}: {error}") from None
+    """Return one row of the table of decisions, and a sentence on rows that were left out."""
+    x, y, said = _complete(pair) if missing == "drop" else (pair.x, pair.y, [])
+    try:
+        found = direction(x, y, missing=missing)
+    except DataError as error:
+        raise DataError(f"{pair.name}: {error}") from None
     right = (
         np.nan if pair.truth is None else 0.5 if found.nats_if_linked == 0.0 else float(found.direction == pair.truth)
     )
     told = {name: getattr(found, name) for name in COLUMNS[1:7]}
     known = {"truth": pair.truth, "right": right, "weight": pair.weight}
-    said = [str(warning.message) for warning in caught if issubclass(warning.category, DataWarning)]
     return {"pair": pair.name, **told, **known}, said
+
+
+def _complete(pair: Pair) -> tuple[Array, Array, list[str]]:
+    """Return the rows of a pair without missing values, and a sentence that counts the others."""
+    x, y = (np.asarray(column) for column in (pair.x, pair.y))
+    if x.shape != y.shape or any(column.dtype.kind != "f" for column in (x, y)):
+        return x, y, []  # for `direction` to judge
+    lost = np.isnan(x) | np.isnan(y)
+    if not lost.any() or lost.all():
+        return x, y, []
+    said = f"{lost.sum()} of {len(x)} rows have missing values and were left out."
+    return x[~lost], y[~lost], [said]
 
 
 def score_pairs(table: pd.DataFrame) -> PairScores:
@@ -206,12 +215,18 @@ def score_pairs(table: pd.DataFrame) -> PairScores:
 
 def _check_decisions(table: pd.DataFrame) -> None:
     """Refuse tables whose scores would mean nothing."""
-    absent = [name for name in ("nats", "open", "right", "weight") if name not in table]
-    if absent:
-        raise ParameterError("table", "have the columns nats, open, right and weight", f"none called '{absent[0]}'")
-    nats, right, weight = (table[name].to_numpy(dtype=np.float64) for name in ("nats", "right", "weight"))
+    columns = {}
+    for name in ("nats", "open", "right", "weight"):
+        if name not in table:
+            raise ParameterError("table", "have the columns nats, open, right and weight", f"none called '{name}'")
+        try:
+            columns[name] = table[name].to_numpy(dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"table['{name}']", "hold numbers", table[name].iloc[0]) from None
+    nats, open_, right, weight = columns.values()
     for name, values, good, rule in (
         ("nats", nats, np.isfinite(nats), "hold finite numbers"),
+        ("open", open_, (open_ == 0) | (open_ == 1), "hold True or False"),
         ("right", right, np.isnan(right) | ((right >= 0) & (right <= 1)), "lie in [0, 1], or be empty"),
         ("weight", weight, np.isfinite(weight) & (weight >= 0), "be finite and not negative"),
     ):

@@ -8,6 +8,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from heterodag.runtime.cluster import check_installed, find_client
@@ -20,12 +21,14 @@ def start_workers(n_jobs: int | None, **hints: Any) -> None:
     """Start the processes of joblib's default backend so that Ctrl-C, which a terminal sends to all, stops this one only.
 
     Otherwise every worker prints a traceback. Processes inherit which signals are blocked; here SIGINT is blocked while
-    they start, and arrives afterwards. They end with this process.
+    they start, and arrives afterwards. They end with this process. joblib shares its processes: those that others started
+    before stay as they are, and those started here ignore Ctrl-C in other calls, too. Nothing is done on Windows.
     """
     backend = type(get_active_backend(**hints)[0]).__name__
     if backend != "LokyBackend" or effective_n_jobs(n_jobs) == 1 or not hasattr(signal, "pthread_sigmask"):
         return
-    resource_tracker.ensure_running()  # a start of it later on would unblock SIGINT (CPython up to 3.13)
+    for tracker in (resource_tracker, loky_tracker):  # some versions unblock SIGINT when they start one later on
+        tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         Parallel(n_jobs=n_jobs, **hints)([delayed(int)()])

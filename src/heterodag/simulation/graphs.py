@@ -34,7 +34,7 @@ def _check_degree(d: int, graph: str, degree: int) -> int:
             "degree",
             f"be at most {high} for {graph} graphs with d = {d}",
             degree,
-            "Lower it, raise `d`, or take another kind of graph, such as 'chain'.",
+            "Lower it, raise `d`, or take another kind of graph.",
         )
     if whole > high:
         least = next(size for size in range(d, d + 10) if np.greater_equal(*_KINDS[graph][1](size)[::-1]))
