@@ -259,7 +259,7 @@ a cause that moves only the spread.
   (exact binomial, the chance of three standard errors).
 - *Power*: the same share for a predecessor that is a cause.
 - At a level of 5 %, the standard error of a share is about 1 point with 400 runs and 2.5 points with 80 (`auto`, by
-  `--runs 80`); `lcit` and the other likelihood tests have 244 runs or more, `kci` 100.
+  `--runs 80`). Some tests have fewer runs than others: {fewest}.
   The [whole table](results/calibration.csv) (CSV) has runs, standard errors, power at 0.05, failures and times.
 - Times in that table are those of the fastest tenth, one test on one core of a busy machine: take them as orders
   of magnitude.
@@ -338,13 +338,21 @@ def shown(line: dict[str, str] | None, key: str) -> str:
     return f"**{line[key]}** ✗" if line.get(f"{key}_fails") else line[key]
 
 
+def fewest_runs(lines: list[dict[str, str]]) -> str:
+    """Return the least number of runs of every test that does not have all of them everywhere."""
+    least: dict[str, int] = {}
+    for line in lines:
+        least[line["test"]] = min(least.get(line["test"], 10**9), int(line["runs"]))
+    return ", ".join(f"`{test}` {count}" for test, count in least.items() if count < max(least.values()))
+
+
 def page(rows: list[dict[str, str]]) -> str:
     lines, n = summary(rows), SIZES[0]
     heavy = {line["test"]: float(line["level_0.05"]) for line in lines if (line["scenario"], line["n"]) == HEAVY}
     head = prose(
         HEAD, n=n, partial=heavy["partial-correlation"], gam=heavy["gam classical"], lcit=heavy["lcit"],
         full=heavy["likelihood-full"], auto=heavy["likelihood-full auto"], version=made_with("calibration.csv", what=WHAT),
-        file=rows_in("calibration.csv"),
+        file=rows_in("calibration.csv"), fewest=fewest_runs(lines),
     )  # fmt: skip
     text = [head, "", *(f"- *{scenario}*: {words}" for scenario, (_, words) in SCENARIOS.items())]
     for title, key in (

@@ -139,8 +139,8 @@ Every edge comes with three numbers that say how sure it is: the *frequency* wit
   included; of those in 25 to 50 %, {half:.0f} %. {frequent_words}
 - **Nats.** Of the arrows with 9 nats or more between linked variables, {sure:.1f} % point the right way; of those with
   less, which are drawn without an arrowhead, {unsure:.0f} %. Arrows that join unlinked variables come on top: with them,
-  {wrong:.1f} % of the arrows with 9 nats or more are wrong. The kind of data whose directions cannot be seen is left out of
-  these two, and shown below. This holds where the model does: on [real
+  {wrong:.1f} % of the arrows with 9 nats or more are wrong. Data whose directions cannot be seen are left out of the
+  figures for frequencies and nats; [directions](directions.md) shows them. All this holds where the model does: on [real
   pairs](pairs.md#real-pairs), 9 nats or more are right in {real:.0f} % only.
 - **P-values.** Of the {pairs} tested pairs that are not linked in truth, {below} get a p-value below 0.001
   ({false:.2f} %). {level_words}

@@ -87,7 +87,8 @@ def by_world(rows):
 HEAD = """# How sure is an arrow?
 
 Every edge has a number, `direction_nats`: how much better the data are explained with the arrow this way round
-than the other way (in nats, the unit of log-likelihood). An edge with fewer than 9 nats is *open* and drawn
+than by any graph in which the effect comes first (in nats, the unit of log-likelihood). An edge with fewer than 9
+nats is *open* and drawn
 without an arrowhead. Do these numbers hold? Where the data tell directions at all, {right:,} of {drawn:,} arrows
 between variables that are linked in truth point the right way if they have 9 nats or more. With less evidence it
 is {right_open} of {open}. All this is for simulated tables, which meet the assumptions; [real
@@ -145,7 +146,8 @@ def page(rows, tuning):
     hidden = [r for r in seen if r["world"] == INVISIBLE]
     (drawn, right), (left_open, right_open) = counted(visible, 9, np.inf), counted(visible, 0, 9)
     head = prose(
-        HEAD, right=right, drawn=drawn, right_open=right_open, open=left_open, version=made_with(STORE.name), tables=TABLES,
+        HEAD, right=right, drawn=drawn, right_open=right_open, open=left_open,
+        version=made_with(STORE.name, LIMIT_STORE.name), tables=TABLES,
         sizes=" and ".join(map(str, SIZES)), seed=FIRST_SEED, file=rows_in(STORE.name),
     )  # fmt: skip
     return "\n".join(

@@ -106,8 +106,8 @@ REASONS = (
      "HOST-spline is told what made these data: curves in the natural form and normal noise. HOST chooses among several "
      "kinds of mechanisms for every variable."),
     ("reproduction", "Sachs", "", "",
-     "As on the page on Sachs: two proteins cause most of the edges, and the order places them by arrows that are open, "
-     "missing or turned round. Real cells follow no method's model."),
+     "As on the page on Sachs: edges of two proteins, PKA and PKC, are turned round, open or missing. Real cells follow no "
+     "method's model, and the consensus graph is no measured truth."),
     ("oracle-order", "", "", "told lines",
      "That test is told what made these data: straight lines in the natural form and normal noise."),
     ("sachs", "", "order", "",
@@ -304,10 +304,11 @@ standard errors of the paired difference), in {near} it is not, and in the other
 level with it. {slow}
 
 - *Errors*: {shd} per true edge. In worlds and graphs of many shapes an open edge counts as right if the pair is joined in
-  truth, and as wrong in the lines that say so; elsewhere it counts with the direction that fits best. *Order*:
+  truth, and as wrong in the lines that say so; in experiments it counts as half an error, and elsewhere with the direction
+  that fits best. *Order*:
   {order_divergence} per true edge. On the page on Sachs: per graph. *Directions wrong*: share of pairs, open or not.
 - *Difference*: errors of the default less those of the best other method on the same tables, with its standard error.
-- The best other method is chosen on the same tables, among up to nine, which makes it look better than it is. With few
+- The best other method is chosen on the same tables, among several, which makes it look better than it is. With few
   tables, on the other hand, a true difference may stay in the second list. The comparisons share tables, so a count of
   them is no test.
 - *HOST.paper* and *HOST-paper* are the paper's HOST; *former default* and *told lines* are `HOST` and its edge test with

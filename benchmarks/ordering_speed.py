@@ -3,7 +3,8 @@
 The order of `HOST.paper()` and that of `HOST()`. `run` measures and stores benchmarks/results/ordering_speed.csv;
 without it, only docs/speed.md is made from these rows.
 
-Every cell orders one simulated table per graph type, one thread, and divides the time by that of the d(d+1)/2 calls of
+Every cell orders three simulated tables per graph type (one if they are large), one thread, and divides the time by
+that of the d(d+1)/2 calls of
 `scipy.stats.shapiro` at the same n that Algorithm 2 cannot do without, measured in the same run just before and just
 after (the machine may be noisy: the median over the graph types is reported).
 """

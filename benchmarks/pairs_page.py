@@ -128,8 +128,8 @@ def by_rate(rows, kinds):
 
 HEAD = """# Which of two columns is the cause?
 
-Given two columns and nothing else, can HOST tell cause from effect? It compares both directions, and
-`direction_nats` says by how much the better one wins; below 9 nats it leaves the direction open. Over all {kinds}
+Given two columns and nothing else, can HOST tell cause from effect? It compares both directions and no link at all, and
+`direction_nats` says by how much the best of them wins; below 9 nats it leaves the direction open. Over all {kinds}
 kinds of pairs, {right:.0f} % of the directions are right (guessing gives 50 %). Of those it does not leave open,
 {said:.1f} % are right. The hardest kind is "{worst}", with {least:.0f} % right and {open:.0f} % left open.
 
@@ -222,8 +222,9 @@ the wrong direction fits nearly as well: with {rows:,} rows, the spread moves by
 deviation (median) in the pairs that it gets wrong, and by {right:.2f} in the others. DirectLiNGAM is told that the spread is
 constant ([below](#other-methods)), which rules that model out.
 
-With a *hidden cause* more rows make HOST surer, not more often right: with {few:,} rows {few_decided:.0f} % are decided and
-{few_wrong:.0f} % of these are wrong, with {many:,} rows {many_decided:.0f} % and {many_wrong:.0f} %."""
+With a *hidden cause* more rows make HOST surer, but its arrows are wrong about as often: with {few:,} rows
+{few_decided:.0f} % are decided and {few_wrong:.0f} % of these are wrong, with {many:,} rows {many_decided:.0f} % and
+{many_wrong:.0f} %."""
 
 
 def by_rows(sized):

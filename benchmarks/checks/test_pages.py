@@ -126,6 +126,15 @@ def test_which_tests_fail_their_level_is_what_calibration_measured():
     assert failed["variance-only"] == {"gam classical"}
     assert set(failing["heavy-tailed"]) - failed["heavy-tailed"] == {"kci", "likelihood-full auto, spread"}
     assert not failed["exponential noise"] | failed["t noise"] | failed["bimodal noise"]
+    lines = text_of("edge-tests.md").splitlines()
+    for data, cells in {
+        "constant spread, straight lines": ('`"likelihood-full"`, told lines in natural form', "all others"),
+        "a cause of the spread alone": ('`"gam-classical"`', "all others"),
+        "the paper's tables, with heavy-tailed columns": ("all others", '`"kci"` (100 runs, 500 rows)'),
+    }.items():
+        assert f"| {data} | {' | '.join(cells)} |" in lines
+    (moving,) = (line for line in lines if line.startswith("| mean and spread move by the paper's mechanism |"))
+    assert moving.count('`"gam-classical"`') == moving.count("told lines in location-scale form") == 1
 
 
 def test_a_paragraph_on_versions_says_commits_and_what_came_out_again(tmp_path, monkeypatch):
