@@ -11,7 +11,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse
-import csv
 import datetime
 import importlib
 import json
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rows import AGAIN, RESULTS, commit, read
+from rows import AGAIN, RESULTS, commit, read, write
 
 COLUMNS = ("file", "commit", "date", "cells", "same", "differing")
 #: What may differ: times, memory, and which version it was.
@@ -243,12 +242,9 @@ def again(stored: Stored, count: int) -> Row:
     }  # fmt: skip
 
 
-def write(line: Row) -> None:
+def store(line: Row) -> None:
     lines = {old["file"]: old for old in read(AGAIN)} | {line["file"]: line}
-    with AGAIN.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(lines[name] for name in sorted(lines))
+    write(AGAIN, COLUMNS, [lines[name] for name in sorted(lines)])
 
 
 def main() -> None:
@@ -271,7 +267,7 @@ def main() -> None:
             continue
         REFERENCE = options.reference or REFERENCE
         line = again(stored, options.cells)
-        write(line)
+        store(line)
         print(f"{stored.name}: {line['same']} of {line['cells']} cells are the same", flush=True)
 
 

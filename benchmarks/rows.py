@@ -56,7 +56,10 @@ def append_results(
 
 
 def note_commit(path: Path) -> None:
-    """Add the commit that the code is at to those that made the rows of a file, unless the package has not changed since."""
+    """Add the commit that the code is at to those that made the rows of a file, unless the package has not changed since.
+
+    With a new commit, what `again.py` found of the file does not count any more.
+    """
     if RESULTS not in path.resolve().parents:
         return
     from heterodag import __version__
@@ -66,10 +69,18 @@ def note_commit(path: Path) -> None:
     new = dict(zip(COLUMNS, (name, version, commit(), datetime.date.today().isoformat()), strict=True))
     if any(line["file"] == name and same_package(line["commit"], new["commit"]) for line in lines):
         return
-    with MADE_BY.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+    write(MADE_BY, COLUMNS, sorted([*lines, new], key=lambda line: (line["file"], line["date"])))
+    checked = read(AGAIN)
+    if any(line["file"] == name for line in checked):  # it says nothing of the rows that are new
+        write(AGAIN, list(checked[0]), [line for line in checked if line["file"] != name])
+
+
+def write(path: Path, fields: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
+    """Write a CSV file anew."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fields)
         writer.writeheader()
-        writer.writerows(sorted([*lines, new], key=lambda line: (line["file"], line["date"])))
+        writer.writerows(rows)
 
 
 def same_package(one: str, other: str) -> bool:

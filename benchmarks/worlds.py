@@ -22,7 +22,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse
-import csv
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -45,7 +44,7 @@ from packages import (
     standardised,
     timed,
 )
-from rows import RESULTS, append_results, read
+from rows import RESULTS, append_results, read, write
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST_SEED = 50_000
@@ -180,11 +179,7 @@ def run(options):
 
 def forget(path, keys):
     """Take rows out of the file."""
-    kept = [row for row in read(path) if tuple(row[key] for key in KEY) not in keys]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(kept)
+    write(path, FIELDS, [row for row in read(path) if tuple(row[key] for key in KEY) not in keys])
 
 
 def main():

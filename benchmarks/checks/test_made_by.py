@@ -21,12 +21,30 @@ def test_a_run_adds_its_commit_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(rows, "RESULTS", tmp_path)
     monkeypatch.setattr(rows, "MADE_BY", tmp_path / "made_by.csv")
+    monkeypatch.setattr(rows, "AGAIN", tmp_path / "again.csv")
     monkeypatch.setattr(rows, "commit", lambda: "1234567")
     for _ in range(2):
         note_commit(tmp_path / "some.csv")
     note_commit(tmp_path.parent / "elsewhere.csv")
     (line,) = read(tmp_path / "made_by.csv")
     assert (line["file"], line["commit"]) == ("some.csv", "1234567")
+
+
+def test_what_came_out_again_says_nothing_of_rows_of_a_new_commit(tmp_path, monkeypatch):
+    import rows
+
+    for name in ("RESULTS", "MADE_BY", "AGAIN"):
+        monkeypatch.setattr(rows, name, tmp_path / f"{name}.csv" if name != "RESULTS" else tmp_path)
+    monkeypatch.setattr(rows, "commit", lambda: "1234567+")
+    for name in ("some.csv", "other.csv"):
+        note_commit(tmp_path / name)
+    checked = [{"file": name, "same": "6"} for name in ("some.csv", "other.csv")]
+    rows.write(rows.AGAIN, ["file", "same"], checked)
+    note_commit(tmp_path / "some.csv")
+    assert read(rows.AGAIN) == checked
+    monkeypatch.setattr(rows, "commit", lambda: "7654321+")
+    note_commit(tmp_path / "some.csv")
+    assert read(rows.AGAIN) == checked[1:]
 
 
 def test_outside_of_a_clone_the_commit_is_unknown(tmp_path, monkeypatch):
