@@ -90,11 +90,12 @@ def test_controls_order_by_what_they_are_named_for():
     assert tuple(graphs.METHODS["random order"](X)[1]) == tuple(graphs.METHODS["random order"](X)[1])
 
 
-def row_of_graphs(method, shd, seed, error=""):
+def row_of_graphs(method, shd, seed, error="", left_open=0):
     empty = dict.fromkeys(graphs.FIELDS, "")
     key = {"graph": "ER", "world": graphs.WORLDS[0], "d": "10", "seed": str(seed), "method": method}
     told = {"varsortability": "0.8", "r2_sortability": "0.6", "edges": "10", "error": error}
-    return empty | key | told | ({} if error else {"shd": str(shd), "order_divergence": "1", "seconds": "1"})
+    measured = {"shd": str(shd), "shd_strict": str(shd + left_open)}
+    return empty | key | told | ({} if error else measured | {"order_divergence": "1", "seconds": "1"})
 
 
 def test_controls_are_not_the_best_method_and_unfinished_ones_are_not_compared():
@@ -106,3 +107,13 @@ def test_controls_are_not_the_best_method_and_unfinished_ones_are_not_compared()
     assert line.endswith("| 0.80 | 0.60 | 0.20 | 0.50 | 0.10 (1) | **0.00** |")
     assert "random order in 1" in graphs_page.control_sentence(rows)
     assert "in 1 of 1 settings" in graphs_page.verdict(rows)
+    assert graphs_page.verdict(rows).endswith("count as wrong, it is in 1, too.")
+
+
+def test_open_edges_count_against_the_default_in_the_second_half_of_the_verdict():
+    rows = [row_of_graphs("HOST", 2, 1, left_open=7), row_of_graphs("NPVar", 5, 1), row_of_graphs("R2-sort", 6, 1)]
+    said = graphs_page.verdict(rows)
+    assert "in 1 of 1 settings" in said
+    assert said.endswith(f"it is in 0: all but ER, {graphs.WORLDS[0]}, 10 columns.")
+    assert "R2-sort in 0" in graphs_page.control_sentence(rows)
+    assert "R2-sort in 1" in graphs_page.control_sentence([*rows[:1], row_of_graphs("NPVar", 6, 1), rows[2]])
