@@ -313,7 +313,7 @@ def _check_finite(array: Array, labels: list[str]) -> None:
     if missing:
         raise DataError(
             f"Missing values (NaN) in {_counted(missing)}: fill them in, or leave those rows out with missing='drop' "
-            "(the count per column is in parentheses)."
+            "(--missing drop). The count per column is in parentheses."
         )
     infinite = np.flatnonzero(np.isinf(array).any(axis=0))
     if infinite.size:
