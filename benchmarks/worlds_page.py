@@ -56,7 +56,7 @@ variables as in the paper. ICDH (Yin et al. 2024) also has noise whose spread mo
 package on PyPI offers it, so it was not run.
 
 A fit may take {limits}. Where a method finished only some of the tables, their number stands in brackets, and the
-figure is not compared: unfinished tables are hard ones."""
+figure is not compared: the tables it was stopped on, or has not been given, may be harder."""
 ORDER = """\
 The {order_divergence}: share of true arrows whose effect is placed before its cause. 0 is perfect; a random order
 gives 0.5. PC and GES have no order."""
@@ -84,8 +84,8 @@ SIZES_HEAD = """# Twelve kinds of data: other sizes
 
 The tables behind [twelve kinds of data](../worlds.md) with fewer rows, more rows and more columns: SHD per true
 edge (see there for the worlds and the measure). The best figure of each line is bold. Where a method finished only
-some of the tables, their number stands in brackets, and the figure is not compared: unfinished tables are hard
-ones. A fit may take {limits}.
+some of the tables, their number stands in brackets, and the figure is not compared: the tables it was stopped on, or
+has not been given, may be harder. A fit may take {limits}.
 
 {version} Written by `python benchmarks/worlds.py` from [worlds.csv](../../benchmarks/results/worlds.csv)."""
 TITLES = {

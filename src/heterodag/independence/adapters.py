@@ -24,9 +24,8 @@ def causal_learn(name: str) -> PairwiseTest:
     Parameters
     ----------
     name : {"kci", "fisherz"}
-        "kci": the kernel-based test of Zhang et al. (2011), which needs O(n^3) time: seconds per pair from
-        n = 500 on. "fisherz": Fisher's z-test of the partial correlation; `partial_correlation` gives the same
-        result faster.
+        "kci": the kernel-based test of Zhang et al. (2011), whose time grows with the cube of the number of rows.
+        "fisherz": Fisher's z-test of the partial correlation; `partial_correlation` gives the same result faster.
 
     Returns
     -------
