@@ -44,7 +44,8 @@ kinds by the same generator.
 **Every column is scaled to variance 1.** In simulated tables the columns grow along the causal order, which gives
 the order away; the units of real data do not. VarSort then has a random order and shows what chance gives, and EqVar
 begins with a random column. What is left for a sort is below: *R2-sortability* is the share of directed paths along
-which the variance that all other columns explain rises. 0.5 says nothing, 1 and 0 give the order away. *Varsortability* is the same for variances before scaling.
+which the variance that all other columns explain rises. 0.5 says nothing, 1 and 0 give the order away. *Varsortability*
+is the same for variances before scaling.
 
 All methods run with their defaults. VarSort, EqVar, NPVar and CAM are [this package's own](other-methods.md); VarSort and
 EqVar take HOST's edge test, NPVar and CAM select parents by additive regression. DirectLiNGAM comes from lingam, PC
