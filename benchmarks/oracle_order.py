@@ -284,6 +284,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS / "oracle_order.csv")
     options = parser.parse_args()
     if options.reference is not None:
+        if not (options.reference / "oracle_order_pruning.csv").exists():
+            parser.error(f"--reference: {options.reference} does not hold oracle_order_pruning.csv and sets/")
         tests = [t for t in options.tests or TESTS if importlib.util.find_spec(TESTS[t].package) is not None]
         done = {(row["set"], row["test"]) for row in read(options.results)}
         authors = [([row],) for row in authors_rows(options.reference, done)]
